@@ -1,0 +1,123 @@
+//! The receive interfaces, each written once: a host half and a NIC half over [`memory::Memory`].
+//!
+//! Read `privring` first; the other files have the same headings.
+
+use memory::{Buf, Memory, Ps};
+
+/// The fate of a frame: delivered, or dropped and why. The same name is the CLI's column, the
+/// report's row and the driver's xstat.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Outcome {
+    /// In a buffer, and its completion published.
+    Delivered,
+    /// The ring through which this queue learns of frames has no room: its core is behind.
+    RingFull,
+    /// No empty buffer was posted where this queue may take one.
+    NoBuffer,
+    /// The card's own buffer overflowed before the host took the frame.
+    NicBufferFull,
+    /// A credit scheme had none left.
+    NoCredit,
+    /// The frame is malformed or longer than a buffer.
+    BadFrame,
+}
+
+impl Outcome {
+    /// All outcomes, in order.
+    pub const ALL: [Outcome; 6] = [
+        Outcome::Delivered,
+        Outcome::RingFull,
+        Outcome::NoBuffer,
+        Outcome::NicBufferFull,
+        Outcome::NoCredit,
+        Outcome::BadFrame,
+    ];
+
+    /// The name in every table and counter.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Outcome::Delivered => "delivered",
+            Outcome::RingFull => "ring_full",
+            Outcome::NoBuffer => "no_buffer",
+            Outcome::NicBufferFull => "nic_buffer_full",
+            Outcome::NoCredit => "no_credit",
+            Outcome::BadFrame => "bad_frame",
+        }
+    }
+}
+
+/// A frame as the host receives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The buffer that holds it; the receiver owns it.
+    pub buf: Buf,
+    /// Bytes, without FCS.
+    pub len: u16,
+    /// RSS hash.
+    pub rss: u32,
+    /// Packet type and mark, as the NIC's parser set them.
+    pub kind: u32,
+}
+
+/// A frame as the NIC delivers it.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// Its first bytes, all of them or as many as were captured; zeros follow until `len`.
+    pub head: &'a [u8],
+    /// Bytes, without FCS.
+    pub len: u16,
+    /// RSS hash.
+    pub rss: u32,
+    /// Packet type and mark.
+    pub kind: u32,
+}
+
+/// One segment of a frame to send. A frame is one or more segments, the last one marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// The buffer; the ring owns it until the NIC has read it.
+    pub buf: Buf,
+    /// First byte.
+    pub off: u16,
+    /// Bytes.
+    pub len: u16,
+    /// Whether the frame ends here.
+    pub last: bool,
+}
+
+/// Where empty buffers come from and go back to: rxlab's pool, or an array of spares that a driver
+/// filled before the call.
+pub trait Buffers<M: Memory> {
+    /// Takes up to `out.len()` buffers; how many there were.
+    fn take(&mut self, m: &mut M, out: &mut [Buf]) -> usize;
+    /// Gives buffers back.
+    fn give(&mut self, m: &mut M, bufs: &[Buf]);
+}
+
+/// A queue's host half.
+pub trait Host<M: Memory> {
+    /// Receives up to `out.len()` frames and keeps the NIC supplied with empty buffers; how many
+    /// frames were received.
+    fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize;
+    /// Posts buffers until the rings that this half fills are full (start of day); how many are missing.
+    fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize;
+    /// Takes back every buffer that the rings hold, after the NIC half has stopped.
+    fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B);
+    /// Named counters (lock waits, foreign buffers, refill debts ...), for reports and xstats.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+}
+
+/// A port's NIC half, all its queues.
+pub trait Nic<M: Memory> {
+    /// Stores `frames` for `queue`, in order; one outcome each.
+    fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]);
+    /// Sends what is due (batched notices); the time of the next deadline.
+    fn poll(&mut self, m: &mut M) -> Option<Ps>;
+    /// Named counters.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+}

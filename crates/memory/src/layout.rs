@@ -73,7 +73,10 @@ impl Field {
             return bad(format!("has {} entries; allowed: a power of two from 1", self.len));
         }
         if !matches!(self.width, 1 | 2 | 4 | 8) || self.width as usize != W {
-            return bad(format!("is {} words wide where the code expects {W}; allowed: 1, 2, 4 or 8", self.width));
+            return bad(format!(
+                "is {} words wide where the code expects {W}; allowed: 1, 2, 4 or 8",
+                self.width
+            ));
         }
         Ok(())
     }

@@ -6,9 +6,11 @@
 //! [`Memory`] are infallible: indexes are masked.
 
 mod layout;
+pub mod native;
 mod time;
 
 pub use layout::{Class, Field, Geometry, LINE, LayoutError, Side, WORD};
+pub use native::{Backing, NativeView, Region};
 pub use time::Ps;
 
 /// A packet buffer. Opaque: an index into the [`Space::buffers`] it came from.

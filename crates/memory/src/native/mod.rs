@@ -1,0 +1,12 @@
+//! Real shared memory between the threads of a process.
+//!
+//! A [`Region`] owns the bytes; its handles are `Copy`, a pointer and a mask, and borrow it, so safe
+//! code can neither outlive it nor leave it. Every shared word is an atomic.
+
+mod payload;
+mod region;
+mod view;
+
+pub use payload::Buffers;
+pub use region::{Backing, Region};
+pub use view::{NativeView, Table, Words};

@@ -1,0 +1,186 @@
+//! Packet buffers: frames as bytes, stored as whole words.
+//!
+//! Every access is a relaxed atomic load or store of an aligned word, never a plain copy. A ring whose
+//! protocol is broken, or a hostile peer, then delivers torn frames; it cannot cause undefined
+//! behaviour. The words of two buffers never mix, since a stride is whole words.
+
+use core::marker::PhantomData;
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::{Buf, Fault, Geometry, LINE, Touch, WORD};
+
+/// Packet buffers in a [`Region`](super::Region), indexes `0..count`.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffers<'r> {
+    base: NonNull<AtomicU64>,
+    count: u32,
+    stride: u32,
+    offset: u32,
+    room: u32,
+    region: PhantomData<&'r AtomicU64>,
+}
+
+// SAFETY: the handle reaches nothing but `AtomicU64`s that live for `'r`.
+unsafe impl Send for Buffers<'_> {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Buffers<'_> {}
+
+impl<'r> Buffers<'r> {
+    /// # Safety
+    /// `base` starts a line and `count * stride` bytes behind it are valid as `AtomicU64`s for `'r`;
+    /// the geometry has been checked and its stride is a multiple of a word.
+    pub(super) unsafe fn new(base: NonNull<AtomicU64>, g: &Geometry) -> Buffers<'r> {
+        let (count, stride, offset, room) = (g.count, g.stride, g.offset, g.room);
+        Buffers { base, count, stride, offset, room, region: PhantomData }
+    }
+
+    #[inline(always)]
+    pub(super) fn check(self, raw: u64, len: u32) -> Result<Buf, Fault> {
+        if raw < u64::from(self.count) && len <= self.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
+    }
+
+    /// The words of a buffer, metadata and frame; none where `buf` is not one of ours.
+    #[inline(always)]
+    fn words(self, buf: Buf) -> &'r [AtomicU64] {
+        if buf.0 >= u64::from(self.count) {
+            return &[];
+        }
+        // SAFETY: the index is below `count`, so the stride lies inside what `new` was promised.
+        unsafe {
+            let start = self.base.byte_add(buf.0 as usize * self.stride as usize);
+            core::slice::from_raw_parts(start.as_ptr(), self.stride as usize / WORD)
+        }
+    }
+
+    /// The bytes `off..off + len` of the frame as bytes of the buffer, cut at the room.
+    #[inline(always)]
+    fn span(self, off: u32, len: u32) -> (usize, usize) {
+        let start = off.min(self.room);
+        let end = start.saturating_add(len).min(self.room);
+        ((self.offset + start) as usize, (end - start) as usize)
+    }
+
+    #[inline]
+    pub(super) fn put(self, buf: Buf, off: u32, bytes: &[u8], len: u32) {
+        let words = self.words(buf);
+        let (at, len) = self.span(off, len);
+        let head = bytes.len().min(len);
+        if !words.is_empty() {
+            store(words, at, &bytes[..head]);
+            zero(words, at + head, len - head);
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(self, buf: Buf, off: u32, out: &mut [u8], len: u32) {
+        let words = self.words(buf);
+        let (at, len) = self.span(off, len);
+        let wanted = out.len().min(len);
+        if !words.is_empty() {
+            load(words, at, &mut out[..wanted]);
+        }
+    }
+
+    /// Metadata line `line` follows the line of the allocator's own header ([`Geometry::dpdk`]); a
+    /// geometry too small for it has none.
+    #[inline(always)]
+    pub(super) fn meta(self, buf: Buf, line: u32, how: Touch) {
+        let byte = (u64::from(line) + 1) * LINE as u64;
+        if byte + LINE as u64 > u64::from(self.offset) {
+            return;
+        }
+        let Some(word) = self.words(buf).get(byte as usize / WORD) else { return };
+        match how {
+            Touch::Read => {
+                core::hint::black_box(word.load(Relaxed)); // the value is not needed, the access is
+            }
+            Touch::Write => word.store(buf.0, Relaxed),
+        }
+    }
+
+    #[inline(always)]
+    pub(super) fn prefetch(self, buf: Buf, off: u32) {
+        let (at, _) = self.span(off, 0);
+        if let Some(word) = self.words(buf).get(at / WORD) {
+            prefetch(word);
+        }
+    }
+}
+
+#[inline(always)]
+#[allow(unused_variables, reason = "elsewhere there is no instruction to give it to")]
+fn prefetch(word: &AtomicU64) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch changes no state that the program can see, and the address is valid.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(word).cast()) };
+    }
+}
+
+/// Splits `len` bytes from byte `at` into a part before the first whole word, whole words and a rest.
+#[inline(always)]
+fn split(at: usize, len: usize) -> (usize, usize) {
+    let head = (at.wrapping_neg() % WORD).min(len);
+    (head, (len - head) / WORD)
+}
+
+#[inline]
+fn store(words: &[AtomicU64], at: usize, bytes: &[u8]) {
+    let (head, whole) = split(at, bytes.len());
+    let (head, rest) = bytes.split_at(head);
+    let (body, tail) = rest.split_at(whole * WORD);
+    merge(words, at, head);
+    let first = (at + head.len()) / WORD;
+    for (word, chunk) in words[first..first + whole].iter().zip(body.as_chunks::<WORD>().0) {
+        word.store(u64::from_ne_bytes(*chunk), Relaxed);
+    }
+    merge(words, (first + whole) * WORD, tail);
+}
+
+#[inline]
+fn zero(words: &[AtomicU64], at: usize, len: usize) {
+    let (head, whole) = split(at, len);
+    merge(words, at, &[0; WORD][..head]);
+    let first = (at + head) / WORD;
+    for word in &words[first..first + whole] {
+        word.store(0, Relaxed);
+    }
+    merge(words, (first + whole) * WORD, &[0; WORD][..len - head - whole * WORD]);
+}
+
+#[inline]
+fn load(words: &[AtomicU64], at: usize, out: &mut [u8]) {
+    let (head, whole) = split(at, out.len());
+    let (head, rest) = out.split_at_mut(head);
+    let (body, tail) = rest.split_at_mut(whole * WORD);
+    extract(words, at, head);
+    let first = (at + head.len()) / WORD;
+    for (word, chunk) in words[first..first + whole].iter().zip(body.as_chunks_mut::<WORD>().0) {
+        *chunk = word.load(Relaxed).to_ne_bytes();
+    }
+    extract(words, (first + whole) * WORD, tail);
+}
+
+/// Replaces some bytes inside one word. Its other bytes belong to the same buffer, hence owner.
+#[inline(always)]
+fn merge(words: &[AtomicU64], at: usize, bytes: &[u8]) {
+    if bytes.is_empty() {
+        return;
+    }
+    let word = &words[at / WORD];
+    let mut value = word.load(Relaxed).to_ne_bytes();
+    value[at % WORD..][..bytes.len()].copy_from_slice(bytes);
+    word.store(u64::from_ne_bytes(value), Relaxed);
+}
+
+/// Copies some bytes out of one word.
+#[inline(always)]
+fn extract(words: &[AtomicU64], at: usize, out: &mut [u8]) {
+    if out.is_empty() {
+        return;
+    }
+    let value = words[at / WORD].load(Relaxed).to_ne_bytes();
+    out.copy_from_slice(&value[at % WORD..][..out.len()]);
+}

@@ -1,0 +1,187 @@
+//! One stretch of zeroed memory that fields, buffers and tables are cut from.
+
+use core::ptr::NonNull;
+use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::alloc::{self, Layout};
+use std::io;
+
+use super::payload::Buffers;
+use super::view::{NativeView, Table, Words};
+use crate::{Field, Geometry, LINE, LayoutError, Space, WORD};
+
+/// Where a [`Region`]'s bytes come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backing {
+    /// The allocator: any platform, small regions, Miri.
+    Heap,
+    /// An anonymous mapping with the system's ordinary pages.
+    Pages,
+    /// An anonymous mapping with 2 MB pages; they must have been reserved.
+    Huge,
+}
+
+const HUGE_PAGE: usize = 2 << 20;
+
+/// One mapping, handed out from the front and never taken back before the whole is dropped.
+///
+/// Every handle borrows it: fields, buffers and views cannot outlive the memory.
+///
+/// ```
+/// use memory::{Backing, Class, Field, Memory, Region, Side, Space};
+/// let region = Region::new(1 << 16, Backing::Heap)?;
+/// let field =
+///     Field { name: "head", len: 4, width: 2, class: Class::Signal, writer: Side::Nic, reader: Side::Host };
+/// let head = (&region).words::<2>(&field, 0).map_err(std::io::Error::other)?;
+/// let mut m = region.view();
+/// m.publish(head, 5, [17, 1]);
+/// assert_eq!(m.acquire(head, 1), 1); // 5 masked by 4 entries
+/// assert_eq!(m.read(head, 1), [17, 1]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Region {
+    base: NonNull<AtomicU64>,
+    bytes: usize,
+    /// Bytes handed out so far; grows by whole lines.
+    used: AtomicUsize,
+    backing: Backing,
+}
+
+// SAFETY: the bytes are reached as `AtomicU64` alone, and `used` is atomic.
+unsafe impl Send for Region {}
+// SAFETY: as for `Send`.
+unsafe impl Sync for Region {}
+
+impl Region {
+    /// `bytes` of zeros, rounded up to what the backing needs. Mapped pages cost nothing until they
+    /// are touched, so a generous size is fine.
+    ///
+    /// # Errors
+    /// The system has not that much, or no huge pages are reserved.
+    pub fn new(bytes: usize, backing: Backing) -> io::Result<Region> {
+        let unit = if backing == Backing::Huge { HUGE_PAGE } else { LINE };
+        let bytes = bytes
+            .max(1)
+            .checked_next_multiple_of(unit)
+            .filter(|&b| b <= isize::MAX as usize - HUGE_PAGE)
+            .ok_or_else(|| {
+                io::Error::new(io::ErrorKind::InvalidInput, "region larger than the address space")
+            })?;
+        let base = match backing {
+            Backing::Heap => heap(bytes)?,
+            Backing::Pages | Backing::Huge => map(bytes, backing == Backing::Huge)?,
+        };
+        Ok(Region { base, bytes, used: AtomicUsize::new(0), backing })
+    }
+
+    /// A view with its own clock start; views that must agree on the time are clones of one.
+    pub fn view(&self) -> NativeView<'_> {
+        NativeView::new()
+    }
+
+    /// Bytes handed out so far.
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed) // a statistic: orders nothing
+    }
+
+    /// The next `bytes`, starting on a line.
+    fn cut(&self, name: &'static str, bytes: u64) -> Result<NonNull<AtomicU64>, LayoutError> {
+        let wanted = usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(LINE));
+        let fits = |used: usize| used.checked_add(wanted?).filter(|&end| end <= self.bytes);
+        // Relaxed: the handle reaches other threads by a hand-over that orders more than this.
+        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
+            // SAFETY: `start` is below `self.bytes`, so the sum stays inside the mapping.
+            Ok(start) => Ok(unsafe { self.base.byte_add(start) }),
+            Err(used) => Err(LayoutError {
+                field: name,
+                what: format!(
+                    "needs {bytes} B; the region has {} B left of {}",
+                    self.bytes - used,
+                    self.bytes
+                ),
+            }),
+        }
+    }
+}
+
+impl<'r> Space for &'r Region {
+    type Mem = NativeView<'r>;
+
+    fn words<const W: usize>(&mut self, field: &Field, _instance: u32) -> Result<Words<'r, W>, LayoutError> {
+        field.check::<W>()?;
+        let bytes = u64::from(field.len) * u64::from(field.width) * WORD as u64;
+        let base = self.cut(field.name, bytes)?;
+        // SAFETY: `cut` gave `len * W` words of this region to this handle for `'r`.
+        Ok(unsafe { Words::new(base, field.len) })
+    }
+
+    fn buffers(&mut self, geometry: &Geometry) -> Result<Buffers<'r>, LayoutError> {
+        geometry.check()?;
+        if !(geometry.stride as usize).is_multiple_of(WORD) {
+            let what = format!("have a stride of {} B; allowed: a multiple of {WORD}", geometry.stride);
+            return Err(LayoutError { field: "buffers", what });
+        }
+        let base = self.cut("buffers", u64::from(geometry.count) * u64::from(geometry.stride))?;
+        // SAFETY: `cut` gave `count * stride` bytes of this region to this handle for `'r`, the
+        // geometry is checked and its stride is whole words.
+        Ok(unsafe { Buffers::new(base, geometry) })
+    }
+
+    fn table(&mut self, _name: &'static str, _bytes: u64) -> Result<Table, LayoutError> {
+        Ok(Table) // the application's own memory holds it
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        match self.backing {
+            // SAFETY: allocated by `heap` with this very layout; no handle outlives the region.
+            Backing::Heap => unsafe {
+                alloc::dealloc(
+                    self.base.as_ptr().cast(),
+                    Layout::from_size_align_unchecked(self.bytes, LINE),
+                );
+            },
+            Backing::Pages | Backing::Huge => unmap(self.base, self.bytes),
+        }
+    }
+}
+
+fn heap(bytes: usize) -> io::Result<NonNull<AtomicU64>> {
+    let layout = Layout::from_size_align(bytes, LINE).map_err(io::Error::other)?;
+    // SAFETY: `bytes` is at least one line, so the layout is not empty.
+    let base = unsafe { alloc::alloc_zeroed(layout) };
+    NonNull::new(base.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+#[cfg(unix)]
+fn map(bytes: usize, huge: bool) -> io::Result<NonNull<AtomicU64>> {
+    #[cfg(target_os = "linux")]
+    let extra = libc::MAP_NORESERVE | if huge { libc::MAP_HUGETLB } else { 0 };
+    #[cfg(not(target_os = "linux"))]
+    let extra = if huge { return Err(io::ErrorKind::Unsupported.into()) } else { 0 };
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | extra;
+    // SAFETY: a new anonymous mapping at an address that the system picks touches no existing memory.
+    let base =
+        unsafe { libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+    if base == libc::MAP_FAILED {
+        let cause = io::Error::last_os_error();
+        let hint = if huge { "; reserve 2 MB pages in /proc/sys/vm/nr_hugepages" } else { "" };
+        return Err(io::Error::new(cause.kind(), format!("cannot map {bytes} B: {cause}{hint}")));
+    }
+    NonNull::new(base.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
+}
+
+#[cfg(unix)]
+fn unmap(base: NonNull<AtomicU64>, bytes: usize) {
+    // SAFETY: the region owns exactly this mapping and no handle outlives the region.
+    unsafe { libc::munmap(base.as_ptr().cast(), bytes) };
+}
+
+#[cfg(not(unix))]
+fn map(_bytes: usize, _huge: bool) -> io::Result<NonNull<AtomicU64>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+#[cfg(not(unix))]
+fn unmap(_base: NonNull<AtomicU64>, _bytes: usize) {}

@@ -85,6 +85,13 @@ pub trait Memory {
     /// Reads an entry's body after an [`acquire`](Self::acquire) that published it. In a field of class
     /// [`Class::Signal`] the last element is the signal, read relaxed.
     fn read<const W: usize>(&mut self, w: Self::Words<W>, i: u64) -> [u64; W];
+    /// The first `N` words of an entry after an [`acquire`](Self::acquire) that published it: its body
+    /// without loading the signal again.
+    fn body<const W: usize, const N: usize>(&mut self, w: Self::Words<W>, i: u64) -> [u64; N] {
+        const { assert!(N <= W, "an entry has no such word") };
+        let entry = self.read(w, i);
+        core::array::from_fn(|k| entry[k])
+    }
     /// Writes an entry of class [`Class::Body`], published later by a signal or a doorbell.
     fn write<const W: usize>(&mut self, w: Self::Words<W>, i: u64, entry: [u64; W]);
 

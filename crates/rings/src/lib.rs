@@ -1,8 +1,21 @@
 //! The receive interfaces, each written once: a host half and a NIC half over [`memory::Memory`].
 //!
-//! Read `privring` first; the other files have the same headings.
+//! Read [`privring`] first; the other files have the same headings. [`build`] makes one port of any of
+//! them; [`tx`] and [`pool`] serve all.
+
+mod empties;
+mod entry;
+mod interface;
+mod lock;
+pub mod pool;
+pub mod privring;
+pub mod rxbisect;
+pub mod shring;
+pub mod tx;
 
 use memory::{Buf, Memory, Ps};
+
+pub use interface::{AnyHost, AnyNic, Interface, Port, SizeError, build};
 
 /// The fate of a frame: delivered, or dropped and why. The same name is the CLI's column, the
 /// report's row and the driver's xstat.
@@ -73,6 +86,14 @@ pub struct Frame<'a> {
     pub kind: u32,
 }
 
+impl<'a> Frame<'a> {
+    /// The captured bytes that belong to the frame.
+    #[inline(always)]
+    pub fn bytes(&self) -> &'a [u8] {
+        &self.head[..self.head.len().min(self.len as usize)]
+    }
+}
+
 /// One segment of a frame to send. A frame is one or more segments, the last one marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
@@ -116,6 +137,8 @@ pub trait Nic<M: Memory> {
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]);
     /// Sends what is due (batched notices); the time of the next deadline.
     fn poll(&mut self, m: &mut M) -> Option<Ps>;
+    /// Writes whatever is still held back: the last call, before the host halves drain.
+    fn stop(&mut self, _m: &mut M) {}
     /// Named counters.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()

@@ -1,0 +1,186 @@
+//! A ring of empty buffers with one core as producer and the NIC as consumer: the Rx ring of
+//! `privring` and the Ax ring of `rxbisect`. `shring` shares the NIC half.
+//!
+//! | word | written by | read by | line | ordering |
+//! |---|---|---|---|---|
+//! | `descriptor` | its core | NIC | 8 descriptors | body, published by the doorbell |
+//! | `doorbell` | its core | NIC | a register | ring -> acquire: all descriptors below it are valid |
+
+use memory::{Buf, Class, Field, Memory, Side, Space};
+
+use crate::{Buffers, Outcome, SizeError};
+
+/// Buffers taken from the pool or given back at a time.
+pub(crate) const CHUNK: usize = 64;
+
+pub(crate) const fn descriptor(name: &'static str, len: u32) -> Field {
+    Field { name, len, width: 1, class: Class::Body, writer: Side::Host, reader: Side::Nic }
+}
+
+pub(crate) const fn doorbell(name: &'static str) -> Field {
+    Field { name, len: 1, width: 1, class: Class::Doorbell, writer: Side::Host, reader: Side::Nic }
+}
+
+/// Both ends of one ring.
+pub(crate) type Ends<M> = (Producer<M>, Consumer<M>);
+
+/// Binds one ring.
+pub(crate) fn bind<S: Space>(
+    space: &mut S,
+    fields: [&Field; 2],
+    instance: u32,
+) -> Result<Ends<S::Mem>, SizeError> {
+    let [descriptor, doorbell] = fields;
+    let size = u64::from(descriptor.len);
+    let descriptor = space.words::<1>(descriptor, instance)?;
+    let doorbell = space.words::<1>(doorbell, instance)?;
+    let spare = [Buf(0); CHUNK];
+    let producer = Producer { descriptor, doorbell, tail: 0, spare, debts: 0 };
+    Ok((producer, Consumer { descriptor, doorbell, size, head: 0, tail: 0, faults: 0 }))
+}
+
+/// The core's end.
+pub(crate) struct Producer<M: Memory> {
+    descriptor: M::Words<1>,
+    doorbell: M::Words<1>,
+    /// Next descriptor to post. Ours, always fresh; the doorbell said the same at the end of a call.
+    tail: u64,
+    /// Scratch between the pool and the ring, kept so that no burst has to clear it.
+    spare: [Buf; CHUNK],
+    /// Calls that the pool could not satisfy.
+    pub(crate) debts: u64,
+}
+
+impl<M: Memory> Producer<M> {
+    /// Next descriptor to post.
+    #[inline(always)]
+    pub(crate) fn tail(&self) -> u64 {
+        self.tail
+    }
+
+    /// Posts up to `owed` buffers and rings the doorbell once; how many the pool could not give. The
+    /// caller asks for no more than the NIC is known to have consumed.
+    #[inline(always)]
+    pub(crate) fn pay<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, mut owed: u64) -> u64 {
+        if owed == 0 {
+            return 0;
+        }
+        let mut tail = self.tail;
+        while owed > 0 {
+            let want = owed.min(CHUNK as u64) as usize;
+            let got = bufs.take(m, &mut self.spare[..want]).min(want);
+            for buf in self.spare.iter().take(got) {
+                m.write(self.descriptor, tail, [buf.0]);
+                tail = tail.wrapping_add(1);
+            }
+            owed -= got as u64;
+            if got < want {
+                self.debts += 1;
+                break;
+            }
+        }
+        if tail != self.tail {
+            self.tail = tail;
+            m.ring(self.doorbell, tail); // pairs with the acquire in `Consumer::refresh`
+        }
+        owed
+    }
+
+    /// Gives back what is posted from `head` on, once the NIC has stopped.
+    pub(crate) fn take_back<B: Buffers<M>>(
+        &mut self,
+        m: &mut M,
+        bufs: &mut B,
+        head: u64,
+        b: M::Buffers,
+    ) -> u64 {
+        give_back(m, bufs, self.descriptor, head, self.tail, b)
+    }
+}
+
+/// Gives the buffers of descriptors `head..tail` back; how many words named none.
+pub(crate) fn give_back<M: Memory, B: Buffers<M>>(
+    m: &mut M,
+    bufs: &mut B,
+    descriptor: M::Words<1>,
+    head: u64,
+    tail: u64,
+    b: M::Buffers,
+) -> u64 {
+    let mut faults = 0;
+    for i in 0..tail.wrapping_sub(head) {
+        let [raw] = m.read(descriptor, head.wrapping_add(i));
+        match m.check(b, raw, 0) {
+            Ok(buf) => bufs.give(m, &[buf]),
+            Err(_) => faults += 1,
+        }
+    }
+    faults
+}
+
+/// The NIC's end.
+pub(crate) struct Consumer<M: Memory> {
+    descriptor: M::Words<1>,
+    doorbell: M::Words<1>,
+    size: u64,
+    /// Next descriptor to use. Ours, always fresh; nobody else knows it.
+    head: u64,
+    /// The doorbell as last read: at most as far as the core has posted.
+    tail: u64,
+    /// Descriptors that name no buffer; the ring stands still at such a one.
+    pub(crate) faults: u64,
+}
+
+impl<M: Memory> Consumer<M> {
+    /// Next descriptor to use.
+    #[inline(always)]
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// Descriptors known to be posted.
+    #[inline(always)]
+    pub(crate) fn ready(&self) -> u64 {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// Reads the doorbell. A value that goes back or beyond the ring is ignored: a core can only stop
+    /// its own ring by it.
+    #[inline(always)]
+    pub(crate) fn refresh(&mut self, m: &mut M) {
+        let tail = m.acquire(self.doorbell, 0); // pairs with the producer's `ring`
+        if tail.wrapping_sub(self.head) <= self.size && tail.wrapping_sub(self.tail) <= self.size {
+            self.tail = tail;
+        }
+    }
+
+    /// The buffer at the head for a frame of `len` bytes; it stays there until [`advance`](Self::advance).
+    ///
+    /// # Errors
+    /// `empty` where nothing is posted or the word names no buffer, `BadFrame` where the frame is
+    /// longer than the buffer.
+    #[inline(always)]
+    pub(crate) fn peek(
+        &mut self,
+        m: &mut M,
+        b: M::Buffers,
+        len: u16,
+        empty: Outcome,
+    ) -> Result<Buf, Outcome> {
+        if self.head == self.tail {
+            return Err(empty);
+        }
+        let [raw] = m.read(self.descriptor, self.head);
+        m.check(b, raw, u32::from(len)).map_err(|_| {
+            let named = m.check(b, raw, 0).is_ok();
+            self.faults += u64::from(!named);
+            if named { Outcome::BadFrame } else { empty }
+        })
+    }
+
+    /// The buffer at the head is used.
+    #[inline(always)]
+    pub(crate) fn advance(&mut self) {
+        self.head = self.head.wrapping_add(1);
+    }
+}

@@ -1,0 +1,214 @@
+//! The choice of an interface: its name, its sizes, and one port of it.
+//!
+//! [`AnyHost`] and [`AnyNic`] dispatch once per burst; inside a burst all calls are static.
+
+use core::fmt;
+
+use memory::{LayoutError, Memory, Ps, Space};
+
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, privring, rxbisect, shring};
+
+/// A size that cannot be built: one line that says what is wrong and what to change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SizeError(String);
+
+impl SizeError {
+    pub(crate) fn new(what: impl Into<String>) -> SizeError {
+        SizeError(what.into())
+    }
+}
+
+impl fmt::Display for SizeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for SizeError {}
+
+impl From<LayoutError> for SizeError {
+    fn from(e: LayoutError) -> SizeError {
+        SizeError(e.to_string())
+    }
+}
+
+/// The largest ring.
+const RING: u32 = 1 << 20;
+/// The most queues of a port.
+const QUEUES: u32 = 4096;
+
+pub(crate) fn ring_size(what: &str, n: u32) -> Result<(), SizeError> {
+    if n.is_power_of_two() && (2..=RING).contains(&n) {
+        return Ok(());
+    }
+    let near = n.clamp(2, RING).next_power_of_two();
+    let near = if n > near / 2 && n < near && near > 2 {
+        format!("{} or {near}", near / 2)
+    } else {
+        near.to_string()
+    };
+    Err(SizeError(format!("{what} is {n}; allowed: a power of two from 2 to {RING}, such as {near}")))
+}
+
+pub(crate) fn queue_count(n: u32) -> Result<(), SizeError> {
+    if (1..=QUEUES).contains(&n) {
+        return Ok(());
+    }
+    Err(SizeError(format!("a port has {n} queues; allowed: 1 to {QUEUES}")))
+}
+
+/// A receive interface and its sizes, alike for all queues of a port.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Interface {
+    /// Private rings.
+    PrivRing(privring::Sizes),
+    /// Rings shared by several cores.
+    ShRing(shring::Sizes),
+    /// Allocation and bisected reception rings.
+    RxBisect(rxbisect::Sizes),
+}
+
+impl Interface {
+    /// The name in every table and on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Interface::PrivRing(_) => "privring",
+            Interface::ShRing(_) => "shring",
+            Interface::RxBisect(_) => "rxbisect",
+        }
+    }
+
+    /// Checks the sizes for a port of `queues`.
+    ///
+    /// # Errors
+    /// Names what is wrong and what is allowed.
+    pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
+        queue_count(queues)?;
+        match self {
+            Interface::PrivRing(s) => s.validate(queues),
+            Interface::ShRing(s) => s.validate(queues),
+            Interface::RxBisect(s) => s.validate(queues),
+        }
+    }
+
+    /// Buffers that the rings of a port can hold posted.
+    pub fn posted_buffers(&self, queues: u32) -> u64 {
+        match self {
+            Interface::PrivRing(s) => s.posted_buffers(queues),
+            Interface::ShRing(s) => s.posted_buffers(queues),
+            Interface::RxBisect(s) => s.posted_buffers(queues),
+        }
+    }
+
+    /// Host halves that [`build`] makes: one for each queue, and the dedicated allocators if any.
+    pub fn hosts(&self, queues: u32) -> u32 {
+        match self {
+            Interface::PrivRing(_) | Interface::ShRing(_) => queues,
+            Interface::RxBisect(s) => queues + s.alloc_queues,
+        }
+    }
+
+    /// The sizes by name, to print.
+    pub fn params(&self) -> Vec<(&'static str, u64)> {
+        match self {
+            Interface::PrivRing(s) => vec![("ring", u64::from(s.ring))],
+            Interface::ShRing(s) => vec![
+                ("ring", u64::from(s.ring)),
+                ("shared_by", u64::from(s.shared_by)),
+                ("completions", u64::from(s.completions)),
+            ],
+            Interface::RxBisect(s) => vec![
+                ("ax", u64::from(s.ax)),
+                ("bx", u64::from(s.bx)),
+                ("group", u64::from(s.group)),
+                ("batch", u64::from(s.batch)),
+                ("timeout_ns", s.timeout.ns()),
+                ("alloc_queues", u64::from(s.alloc_queues)),
+            ],
+        }
+    }
+}
+
+/// One port: a host half for each queue (then one for each dedicated allocator of `rxbisect`), and one
+/// NIC half.
+pub type Port<M> = (Vec<AnyHost<M>>, AnyNic<M>);
+
+/// Binds one port of `queues`. Every field gets its queue's or ring's number as its instance, so two
+/// ports want two spaces, or one that tells them apart.
+///
+/// # Errors
+/// A size is not allowed, or the space has no room.
+pub fn build<S: Space>(
+    space: &mut S,
+    interface: &Interface,
+    queues: u32,
+    buffers: <S::Mem as Memory>::Buffers,
+) -> Result<Port<S::Mem>, SizeError> {
+    interface.validate(queues)?;
+    Ok(match interface {
+        Interface::PrivRing(s) => {
+            let (hosts, nic) = privring::build(space, s, queues, buffers)?;
+            (hosts.into_iter().map(AnyHost::PrivRing).collect(), AnyNic::PrivRing(nic))
+        }
+        Interface::ShRing(_) | Interface::RxBisect(_) => {
+            return Err(SizeError::new(format!("{}: not available yet", interface.name())));
+        }
+    })
+}
+
+/// A host half of any interface.
+pub enum AnyHost<M: Memory> {
+    /// Private rings.
+    PrivRing(privring::HostHalf<M>),
+}
+
+/// A NIC half of any interface.
+pub enum AnyNic<M: Memory> {
+    /// Private rings.
+    PrivRing(privring::NicHalf<M>),
+}
+
+/// Calls the same method on whichever half it is.
+macro_rules! each {
+    ($any:ident, $self:expr, $half:ident => $call:expr) => {
+        match $self {
+            $any::PrivRing($half) => $call,
+        }
+    };
+}
+
+impl<M: Memory> Host<M> for AnyHost<M> {
+    fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
+        each!(AnyHost, self, half => half.rx_burst(m, bufs, out))
+    }
+
+    fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+        each!(AnyHost, self, half => half.fill(m, bufs))
+    }
+
+    fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
+        each!(AnyHost, self, half => half.drain(m, bufs))
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        each!(AnyHost, self, half => half.counters())
+    }
+}
+
+impl<M: Memory> Nic<M> for AnyNic<M> {
+    fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
+        each!(AnyNic, self, half => half.deliver(m, queue, frames, out))
+    }
+
+    fn poll(&mut self, m: &mut M) -> Option<Ps> {
+        each!(AnyNic, self, half => half.poll(m))
+    }
+
+    fn stop(&mut self, m: &mut M) {
+        each!(AnyNic, self, half => half.stop(m))
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        each!(AnyNic, self, half => half.counters())
+    }
+}

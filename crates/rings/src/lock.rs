@@ -1,0 +1,52 @@
+//! A number that several cores change, and the lock that guards it, in one word: `value << 1 | locked`.
+//!
+//! Lock and number share a line, so that a hand-over moves one line, not two.
+
+use memory::{Class, Field, Memory, Side};
+
+pub(crate) const fn field(name: &'static str) -> Field {
+    Field { name, len: 1, width: 1, class: Class::Contended, writer: Side::Host, reader: Side::Host }
+}
+
+/// One core's handle of a locked number.
+pub(crate) struct Locked<M: Memory> {
+    word: M::Words<1>,
+    /// The word as this core last saw it unlocked: a guess that is right while no other core comes by.
+    guess: u64,
+    /// Times the lock was taken.
+    pub(crate) taken: u64,
+    /// Times it was found taken.
+    pub(crate) waits: u64,
+}
+
+impl<M: Memory> Locked<M> {
+    pub(crate) fn new(word: M::Words<1>) -> Locked<M> {
+        Locked { word, guess: 0, taken: 0, waits: 0 }
+    }
+
+    /// Takes the lock; the number. What the last holder wrote is visible.
+    pub(crate) fn lock(&mut self, m: &mut M) -> u64 {
+        let mut seen = self.guess;
+        // Each swap pairs with the release in `unlock`.
+        while let Err(now) = m.swap_if(self.word, 0, seen & !1, seen | 1) {
+            if now & 1 == 1 {
+                self.waits += 1;
+                m.wait(self.word, 0, now);
+            }
+            seen = now;
+        }
+        self.taken += 1;
+        seen >> 1
+    }
+
+    /// Frees the lock with the number's new value.
+    pub(crate) fn unlock(&mut self, m: &mut M, value: u64) {
+        self.guess = value << 1;
+        m.release(self.word, 0, self.guess); // pairs with the swap in `lock`
+    }
+
+    /// The number, perhaps out of date.
+    pub(crate) fn peek(&self, m: &mut M) -> u64 {
+        m.relaxed(self.word, 0) >> 1
+    }
+}

@@ -1,0 +1,204 @@
+//! `privring`: today's interface (rxbisect §2). Every core has a ring of empty buffers and a
+//! completion ring of the same size.
+//!
+//! | word | written by | read by | line | ordering |
+//! |---|---|---|---|---|
+//! | `descriptor` | core | NIC | 8 descriptors | body, published by `doorbell` |
+//! | `doorbell` | core | NIC | a register | ring -> acquire: descriptors below it are valid, completions that far back are read |
+//! | `completion` | NIC | core | 2 entries | publish -> acquire of the signal: entry and payload are valid |
+//!
+//! Completion entries are written by the NIC alone and descriptors by the host alone, so no line has
+//! two writers (§2). Descriptor `i` ends as completion `i`, and a core posts descriptor `i + ring` only
+//! after it has read completion `i`: neither ring can overflow, and no index of the core has to be
+//! published but the doorbell.
+
+use memory::{Class, Field, Memory, Ps, Side, Space};
+
+use crate::empties::{self, Consumer, Producer};
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, interface};
+
+// ## Words
+
+const DESCRIPTOR: Field = empties::descriptor("privring.descriptor", 1);
+const DOORBELL: Field = empties::doorbell("privring.doorbell");
+const COMPLETION: Field = Field {
+    name: "privring.completion",
+    len: 1,
+    width: entry::WORDS as u32,
+    class: Class::Signal,
+    writer: Side::Nic,
+    reader: Side::Host,
+};
+
+// ## Sizes
+
+/// Sizes of one queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Descriptors of a core's ring, and entries of its completion ring.
+    pub ring: u32,
+}
+
+impl Default for Sizes {
+    /// What today's drivers use at 100 Gbps (§1).
+    fn default() -> Sizes {
+        Sizes { ring: 1024 }
+    }
+}
+
+impl Sizes {
+    /// # Errors
+    /// Names what is wrong and what is allowed.
+    pub fn validate(&self, _queues: u32) -> Result<(), SizeError> {
+        interface::ring_size("privring: ring", self.ring)
+    }
+
+    /// Buffers that the rings of a port can hold posted.
+    pub fn posted_buffers(&self, queues: u32) -> u64 {
+        u64::from(self.ring) * u64::from(queues)
+    }
+}
+
+/// One port: a host half for each queue, and the NIC half.
+pub type Port<M> = (Vec<HostHalf<M>>, NicHalf<M>);
+
+/// Binds one port.
+///
+/// # Errors
+/// A size is not allowed, or the space has no room.
+pub fn build<S: Space>(
+    space: &mut S,
+    sizes: &Sizes,
+    queues: u32,
+    buffers: <S::Mem as Memory>::Buffers,
+) -> Result<Port<S::Mem>, SizeError> {
+    sizes.validate(queues)?;
+    let shift = sizes.ring.trailing_zeros();
+    let (mut hosts, mut rings) = (Vec::new(), Vec::new());
+    for q in 0..queues {
+        let (producer, consumer) = empties::bind(space, [&DESCRIPTOR.of(sizes.ring), &DOORBELL], q)?;
+        let completion = space.words(&COMPLETION.of(sizes.ring), q)?;
+        hosts.push(HostHalf { producer, completion, buffers, shift, head: 0, faults: 0 });
+        rings.push(Queue { consumer, completion, shift });
+    }
+    Ok((hosts, NicHalf { rings, buffers }))
+}
+
+// ## Host half
+
+/// A core's end of its queue.
+pub struct HostHalf<M: Memory> {
+    producer: Producer<M>,
+    completion: M::Words<{ entry::WORDS }>,
+    buffers: M::Buffers,
+    shift: u32,
+    /// Next completion to read. Ours, always fresh; the NIC learns of it through the doorbell.
+    head: u64,
+    /// Completions that named no buffer.
+    faults: u64,
+}
+
+impl<M: Memory> HostHalf<M> {
+    /// Descriptors that the NIC has used, as far as this core knows, and that are not posted anew.
+    #[inline(always)]
+    fn owed(&self) -> u64 {
+        self.head.wrapping_add(1 << self.shift).wrapping_sub(self.producer.tail())
+    }
+}
+
+impl<M: Memory> Host<M> for HostHalf<M> {
+    #[inline]
+    fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
+        let (completion, buffers, shift) = (self.completion, self.buffers, self.shift);
+        let mut head = self.head;
+        let mut taken = 0;
+        while taken < out.len() {
+            let signal = m.acquire(completion, head); // pairs with the publish in `Queue::store`
+            if !entry::fresh(signal, head, shift) {
+                break;
+            }
+            let [raw, meta] = m.body(completion, head);
+            head = head.wrapping_add(1);
+            match m.check(buffers, raw, u32::from(entry::length(signal))) {
+                Ok(buf) => {
+                    out[taken] = entry::completion(buf, meta, signal);
+                    taken += 1;
+                }
+                Err(_) => self.faults += 1,
+            }
+        }
+        self.head = head;
+        let owed = self.owed(); // what this burst used and what earlier ones could not get
+        self.producer.pay(m, bufs, owed);
+        taken
+    }
+
+    fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+        let owed = self.owed();
+        self.producer.pay(m, bufs, owed) as usize
+    }
+
+    fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
+        // A buffer is named by its descriptor until its completion is read, so the descriptors alone
+        // account for all of them, whatever the NIC did with them.
+        self.faults += self.producer.take_back(m, bufs, self.head, self.buffers);
+        self.head = self.producer.tail();
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("debts", self.producer.debts), ("faults", self.faults)]
+    }
+}
+
+// ## NIC half
+
+/// The NIC's end of all queues of a port.
+pub struct NicHalf<M: Memory> {
+    rings: Vec<Queue<M>>,
+    buffers: M::Buffers,
+}
+
+struct Queue<M: Memory> {
+    consumer: Consumer<M>,
+    completion: M::Words<{ entry::WORDS }>,
+    shift: u32,
+}
+
+impl<M: Memory> Queue<M> {
+    #[inline(always)]
+    fn store(&mut self, m: &mut M, b: M::Buffers, frame: &Frame<'_>) -> Outcome {
+        let buf = match self.consumer.peek(m, b, frame.len, Outcome::RingFull) {
+            Ok(buf) => buf,
+            Err(outcome) => return outcome,
+        };
+        m.put(b, buf, 0, frame.bytes(), u32::from(frame.len));
+        let i = self.consumer.head();
+        m.publish(self.completion, i, entry::frame(buf, frame, None, i, self.shift));
+        self.consumer.advance();
+        Outcome::Delivered
+    }
+}
+
+impl<M: Memory> Nic<M> for NicHalf<M> {
+    #[inline]
+    fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
+        let Some(q) = self.rings.get_mut(usize::from(queue)) else {
+            return out.fill(Outcome::RingFull); // a queue that does not exist has no room
+        };
+        if q.consumer.ready() < frames.len() as u64 {
+            q.consumer.refresh(m);
+        }
+        for (frame, outcome) in frames.iter().zip(out) {
+            *outcome = q.store(m, self.buffers, frame);
+            m.chain();
+        }
+    }
+
+    fn poll(&mut self, _m: &mut M) -> Option<Ps> {
+        None
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("bad_descriptors", self.rings.iter().map(|q| q.consumer.faults).sum())]
+    }
+}

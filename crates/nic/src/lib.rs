@@ -1,1 +1,19 @@
-//! (to come)
+//! The device: a port that takes frames from the wire and hands them to a receive interface, and one
+//! that takes frames from transmit rings to the wire.
+//!
+//! Receive: parse -> RSS -> admit ([`Port`]) -> deliver (a [`rings::Nic`]). Every frame ends in one
+//! named [`rings::Outcome`], counted per queue. The pipeline is generic over [`memory::Memory`]: the
+//! same lines run on real memory and in the modelled server.
+
+mod classify;
+mod counters;
+mod holding;
+mod port;
+mod tx;
+mod wire;
+
+pub use classify::{Class, classify};
+pub use counters::{Counters, Imbalance};
+pub use port::{Arrival, Config, Port};
+pub use tx::{HEAD, Sent, TxConfig, TxPort};
+pub use wire::{OVERHEAD, Pace};

@@ -1,0 +1,192 @@
+//! One port's receive side: parse, RSS, admit, deliver.
+
+use memory::{Memory, Ps};
+use rings::{Frame, Nic, Outcome};
+
+use crate::classify::{Class, classify};
+use crate::counters::{Counters, Imbalance};
+use crate::holding::Holding;
+use crate::wire::Pace;
+
+/// What a port can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Wire rate in bits per second; 0 = no limit.
+    pub rate_bps: u64,
+    /// Frames per second that the pipeline can take; 0 = no limit.
+    pub pipeline_pps: u64,
+    /// The card's own buffer, in bytes.
+    pub buffer_bytes: u32,
+    /// The longest frame that a host buffer holds, in bytes.
+    pub max_frame: u32,
+}
+
+impl Default for Config {
+    /// 100 Gbps, 512 KiB on the card, host buffers of 2 KiB, a pipeline that never limits.
+    fn default() -> Config {
+        Config { rate_bps: 100_000_000_000, pipeline_pps: 0, buffer_bytes: 512 << 10, max_frame: 2048 }
+    }
+}
+
+/// A frame as it comes from the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival<'a> {
+    /// When its last byte is on the card.
+    pub at: Ps,
+    /// Its first bytes; zeros follow until `len`.
+    pub head: &'a [u8],
+    /// Bytes, without FCS.
+    pub len: u32,
+}
+
+/// The receive side of a port over a ring's NIC half.
+pub struct Port<R> {
+    nic: R,
+    rss: packet::Rss,
+    config: Config,
+    holding: Holding,
+    wire: Pace,
+    /// When the pipeline can take the next frame, and the time that it needs for one.
+    pipeline: Ps,
+    pipeline_gap: Ps,
+    counters: Counters,
+    in_flight: u64,
+}
+
+impl<R> Port<R> {
+    /// A port that spreads frames over `queues` queues of `nic` with `rss`.
+    pub fn new(nic: R, rss: packet::Rss, queues: u16, config: Config) -> Port<R> {
+        Port {
+            nic,
+            rss,
+            config,
+            holding: Holding::new(config.buffer_bytes),
+            wire: Pace::new(config.rate_bps),
+            pipeline: Ps::ZERO,
+            pipeline_gap: Ps(1_000_000_000_000_u64.checked_div(config.pipeline_pps).unwrap_or(0)),
+            counters: Counters::new(queues),
+            in_flight: 0,
+        }
+    }
+
+    /// What became of the frames.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// Offered = delivered + dropped + in flight.
+    ///
+    /// # Errors
+    /// The numbers, where they do not add up.
+    pub fn conserve(&self) -> Result<(), Imbalance> {
+        self.counters.conserve(self.in_flight)
+    }
+
+    /// Frames that the card has taken and not yet decided on: 1 at most, where the agent was stopped
+    /// in the middle of a store.
+    pub fn in_flight(&self) -> u64 {
+        self.in_flight
+    }
+
+    /// Bytes in the card's own buffer when the last frame came.
+    pub fn held_bytes(&self) -> u64 {
+        self.holding.held()
+    }
+
+    /// The ring's NIC half.
+    pub fn nic(&self) -> &R {
+        &self.nic
+    }
+
+    /// The ring's NIC half, to poll or stop it.
+    pub fn nic_mut(&mut self) -> &mut R {
+        &mut self.nic
+    }
+
+    /// Takes the port apart.
+    pub fn into_nic(self) -> R {
+        self.nic
+    }
+
+    /// Queue, hash and type of a frame, or `None` if it is malformed or longer than a host buffer.
+    #[inline]
+    pub fn classify(&self, head: &[u8], len: u32) -> Option<Class> {
+        if len > self.config.max_frame { None } else { classify(&self.rss, head, len) }
+    }
+
+    /// Takes one frame from the wire at its time; its queue and fate.
+    ///
+    /// Until then the agent pauses, and sends the notices that fall due. When it is late, because
+    /// stores take longer than the wire, frames wait in the card's buffer, and what does not fit there
+    /// is dropped: admission looks at the frame's own time, not at the agent's.
+    pub fn receive<M: Memory>(&mut self, m: &mut M, a: &Arrival<'_>) -> (u16, Outcome)
+    where
+        R: Nic<M>,
+    {
+        self.counters.offer(1);
+        self.in_flight = 1;
+        let at = self.wire.carry(a.at, a.len);
+        let (queue, outcome) = match self.classify(a.head, a.len) {
+            None => (0, Outcome::BadFrame),
+            Some(class) if !self.holding.admits(at, a.len) => (class.queue, Outcome::NicBufferFull),
+            Some(class) => (class.queue, self.store(m, at, a, class)),
+        };
+        self.counters.count(queue, outcome);
+        self.in_flight = 0;
+        (queue, outcome)
+    }
+
+    fn store<M: Memory>(&mut self, m: &mut M, at: Ps, a: &Arrival<'_>, class: Class) -> Outcome
+    where
+        R: Nic<M>,
+    {
+        self.rest(m, at.max(self.pipeline));
+        self.pipeline = m.now() + self.pipeline_gap;
+        // `classify` bounded the length by `max_frame`; a completion has 16 bits for it.
+        let len = a.len.min(u32::from(u16::MAX)) as u16;
+        let frame = Frame { head: a.head, len, rss: class.rss, kind: class.kind };
+        let mut out = [Outcome::BadFrame];
+        self.nic.deliver(m, class.queue, &[frame], &mut out);
+        self.holding.hold(m.now(), a.len);
+        out[0]
+    }
+
+    /// Pauses until `until` and sends on the way what falls due.
+    pub fn rest<M: Memory>(&mut self, m: &mut M, until: Ps)
+    where
+        R: Nic<M>,
+    {
+        let mut due = self.nic.poll(m);
+        while let Some(deadline) = due.filter(|d| *d < until) {
+            let before = m.now();
+            m.pause(deadline, false);
+            due = self.nic.poll(m);
+            if due == Some(deadline) && m.now() <= before {
+                break; // no progress: the deadline stays and the clock stands
+            }
+        }
+        if m.now() < until {
+            m.pause(until, false);
+        }
+    }
+
+    /// Stores frames that are here now, all for one queue and already classified; one outcome each.
+    /// This is the live path: real time passes by itself and rings push back, so nothing is paced or
+    /// held.
+    pub fn receive_burst<M: Memory>(
+        &mut self,
+        m: &mut M,
+        queue: u16,
+        frames: &[Frame<'_>],
+        out: &mut [Outcome],
+    ) where
+        R: Nic<M>,
+    {
+        let n = frames.len().min(out.len());
+        self.counters.offer(n);
+        self.nic.deliver(m, queue, &frames[..n], &mut out[..n]);
+        for outcome in &out[..n] {
+            self.counters.count(queue, *outcome);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! One port's transmit side: collect, read, pace, send.
+
+use memory::{Buf, Memory, Ps};
+use rings::Segment;
+use rings::tx::NicTx;
+
+use crate::wire::Pace;
+
+/// Bytes of a sent frame that the wire's end gets to see.
+pub const HEAD: usize = 128;
+
+/// What a port's transmit side can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TxConfig {
+    /// Wire rate in bits per second; 0 = no limit.
+    pub rate_bps: u64,
+    /// How far the card reads ahead of the wire: what its transmit buffer holds, as time on the wire.
+    pub ahead: Ps,
+}
+
+impl Default for TxConfig {
+    /// 100 Gbps, 2 us (some 25 kB) ahead: two PCIe round trips.
+    fn default() -> TxConfig {
+        TxConfig { rate_bps: 100_000_000_000, ahead: Ps::from_us(2) }
+    }
+}
+
+/// A frame on the wire.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent<'a> {
+    /// The transmit queue that it came from.
+    pub queue: u16,
+    /// The buffer of its first segment, which the card no longer needs.
+    pub buf: Buf,
+    /// Its first bytes, up to [`HEAD`].
+    pub head: &'a [u8],
+    /// Bytes, without FCS.
+    pub len: u32,
+    /// When its last bit is on the wire.
+    pub at: Ps,
+}
+
+/// The transmit side of a port.
+pub struct TxPort<M: Memory> {
+    tx: NicTx<M>,
+    buffers: M::Buffers,
+    wire: Pace,
+    ahead: Ps,
+    /// Scratch: the frame in hand.
+    segments: Vec<Segment>,
+    head: [u8; HEAD],
+    sent: u64,
+    bytes: u64,
+    faults: u64,
+}
+
+impl<M: Memory> TxPort<M> {
+    /// A port that sends what `tx` collects from `buffers`.
+    pub fn new(tx: NicTx<M>, buffers: M::Buffers, config: TxConfig) -> TxPort<M> {
+        TxPort {
+            tx,
+            buffers,
+            wire: Pace::new(config.rate_bps),
+            ahead: config.ahead,
+            segments: Vec::with_capacity(8),
+            head: [0; HEAD],
+            sent: 0,
+            bytes: 0,
+            faults: 0,
+        }
+    }
+
+    /// Frames sent.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Bytes of the frames sent, without FCS.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Frames not sent because a descriptor named no buffer, or bytes outside of it.
+    pub fn faults(&self) -> u64 {
+        self.faults
+    }
+
+    /// The rings' NIC half, to set a queue's rate.
+    pub fn tx_mut(&mut self) -> &mut NicTx<M> {
+        &mut self.tx
+    }
+
+    /// Sends the next frame and tells `wire`; whether there was one. A card that is further ahead of the
+    /// wire than its buffer allows pauses first.
+    #[inline]
+    pub fn send(&mut self, m: &mut M, wire: impl FnOnce(Sent<'_>)) -> bool {
+        let Some((queue, descriptors)) = self.tx.collect(m, &mut self.segments) else { return false };
+        let start = self.wire.free().saturating_sub(self.ahead);
+        if m.now() < start {
+            m.pause(start, false);
+        }
+        let read = self.read(m);
+        // Only now may the host free the buffers.
+        self.tx.sent(m, queue, descriptors);
+        let Some((buf, len)) = read else {
+            self.faults += 1;
+            return true;
+        };
+        let at = self.wire.send(m.now(), len);
+        self.sent += 1;
+        self.bytes += u64::from(len);
+        wire(Sent { queue, buf, head: &self.head[..HEAD.min(len as usize)], len, at });
+        true
+    }
+
+    /// Reads the frame in hand: its first buffer and its length; `None` if it names no bytes of ours.
+    fn read(&mut self, m: &mut M) -> Option<(Buf, u32)> {
+        let (mut first, mut len, mut seen) = (None, 0, 0);
+        for s in &self.segments {
+            let end = u32::from(s.off) + u32::from(s.len);
+            let buf = m.check(self.buffers, s.buf.0, end).ok()?;
+            let keep = usize::from(s.len).min(HEAD - seen);
+            m.get(self.buffers, buf, u32::from(s.off), &mut self.head[seen..seen + keep], u32::from(s.len));
+            seen += keep;
+            len += u32::from(s.len);
+            first = first.or(Some(buf));
+        }
+        Some((first?, len))
+    }
+
+    /// Waits for work: until a queue's rate allows its next frame, or until something is posted.
+    pub fn idle(&mut self, m: &mut M) {
+        match self.tx.next_due() {
+            Some(due) => m.pause(due, true),
+            None => m.idle(),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! The receive pipeline: what it admits, when it stores, what it counts.
+
+mod clock;
+
+use clock::{Clock, Ring};
+use memory::Ps;
+use nic::{Arrival, Config, Port};
+use packet::Rss;
+use proptest::prelude::*;
+use rings::Outcome;
+
+/// An Ethernet/IPv4/UDP frame's first 42 bytes; `port` tells flows apart.
+fn head(port: u16) -> Vec<u8> {
+    let mut h = vec![0u8; 42];
+    h[12..14].copy_from_slice(&[8, 0]);
+    h[14] = 0x45;
+    h[16..18].copy_from_slice(&[0, 46]);
+    h[22] = 64;
+    h[23] = 17;
+    h[26..34].copy_from_slice(&[10, 0, 0, 1, 10, 0, 0, 2]);
+    h[34..36].copy_from_slice(&port.to_be_bytes());
+    h[36..38].copy_from_slice(&80u16.to_be_bytes());
+    h
+}
+
+fn port(ring: Ring, config: Config) -> Port<Ring> {
+    Port::new(ring, Rss::spread(4), 4, config)
+}
+
+const OPEN: Config = Config { rate_bps: 0, pipeline_pps: 0, buffer_bytes: 3000, max_frame: 2048 };
+
+#[test]
+fn waits_for_each_frame_and_stores_it_at_its_time() {
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(10, 9), OPEN));
+    for at in [1_000, 5_000] {
+        let (_, outcome) = p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len: 60 });
+        assert_eq!(outcome, Outcome::Delivered);
+    }
+    let times: Vec<_> = p.nic().stored.iter().map(|s| s.2).collect();
+    assert_eq!(times, [Ps(1_000), Ps(5_000)]);
+    p.conserve().unwrap();
+}
+
+#[test]
+fn the_card_fills_and_drops_when_stores_fall_behind_the_wire() {
+    // A frame a nanosecond of 1000 B, a store takes 10 ns: three fit in the card's 3000 B.
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(10_000, 1000), OPEN));
+    let outcomes: Vec<_> = (0..23)
+        .map(|i| p.receive(&mut m, &Arrival { at: Ps(1_000 * i), head: &head(1), len: 1000 }).1)
+        .collect();
+    // Stores finish at 10, 20, 30 ns ...; each makes room for the frame that comes then.
+    let taken: Vec<_> = (0..23).filter(|i| outcomes[*i] == Outcome::Delivered).collect();
+    assert_eq!(taken, [0, 1, 2, 10, 20]);
+    assert!(outcomes.iter().all(|o| matches!(o, Outcome::Delivered | Outcome::NicBufferFull)));
+    assert_eq!(p.counters().total(Outcome::NicBufferFull), 18);
+    p.conserve().unwrap();
+}
+
+#[test]
+fn the_wire_carries_no_more_than_its_rate() {
+    let config = Config { rate_bps: 100_000_000_000, ..OPEN };
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 9), config));
+    for _ in 0..3 {
+        p.receive(&mut m, &Arrival { at: Ps(10_000), head: &head(1), len: 60 });
+    }
+    let times: Vec<_> = p.nic().stored.iter().map(|s| s.2.0).collect();
+    assert_eq!(times, [10_000, 16_720, 23_440]);
+}
+
+#[test]
+fn the_pipeline_has_its_own_rate() {
+    let config = Config { pipeline_pps: 1_000_000, ..OPEN };
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 9), config));
+    for _ in 0..3 {
+        p.receive(&mut m, &Arrival { at: Ps(0), head: &head(1), len: 60 });
+    }
+    let times: Vec<_> = p.nic().stored.iter().map(|s| s.2.0).collect();
+    assert_eq!(times, [0, 1_000_000, 2_000_000]);
+}
+
+#[test]
+fn notices_leave_on_time_between_two_frames() {
+    let mut ring = Ring::new(0, 9);
+    ring.due = vec![Ps(300), Ps(700), Ps(5_000)];
+    let (mut m, mut p) = (Clock::default(), port(ring, OPEN));
+    p.receive(&mut m, &Arrival { at: Ps(1_000), head: &head(1), len: 60 });
+    assert_eq!(p.nic().polled, [Ps(300), Ps(700)]);
+    assert_eq!(m.pauses, [Ps(300), Ps(700), Ps(1_000)]);
+}
+
+#[test]
+fn malformed_frames_are_named_and_others_pass() {
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 99), OPEN));
+    let mut got = |head: &[u8], len| p.receive(&mut m, &Arrival { at: Ps(0), head, len });
+    let (mut version, mut length) = (head(1), head(1));
+    version[14] = 0x55;
+    length[14] = 0x44;
+    assert_eq!(got(&[], 0).1, Outcome::BadFrame, "no byte");
+    assert_eq!(got(&[0; 13], 13).1, Outcome::BadFrame, "no Ethernet header");
+    assert_eq!(got(&version, 60).1, Outcome::BadFrame, "IP version 5");
+    assert_eq!(got(&length, 60).1, Outcome::BadFrame, "IP header of 16 B");
+    assert_eq!(got(&head(1)[..30], 30).1, Outcome::BadFrame, "the frame ends inside its header");
+    assert_eq!(got(&head(1), 2049).1, Outcome::BadFrame, "longer than a buffer");
+    assert_eq!(got(&head(1)[..30], 60).1, Outcome::Delivered, "only the capture ends inside the header");
+    assert_eq!(got(&[0x88; 14], 60), (0, Outcome::Delivered), "an unknown ethertype");
+    assert_eq!(p.counters().total(Outcome::BadFrame), 6);
+    p.conserve().unwrap();
+}
+
+#[test]
+fn rss_chooses_the_queue_and_the_counters_follow() {
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 999), OPEN));
+    let rss = Rss::spread(4);
+    for flow in 0..64u16 {
+        let bytes = head(flow);
+        let (queue, _) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60 });
+        assert_eq!(queue, rss.queue(rss.hash(&packet::parse(&bytes), &bytes)));
+    }
+    for queue in 0..4 {
+        let stored = p.nic().stored.iter().filter(|s| s.0 == queue).count() as u64;
+        assert!(stored > 0);
+        assert_eq!(p.counters().of(queue, Outcome::Delivered), stored);
+    }
+}
+
+proptest! {
+    /// Whatever arrives whenever: no frame vanishes, and the card never holds more than it has room for.
+    #[test]
+    fn frames_are_conserved(
+        frames in prop::collection::vec((0u64..20_000, 0u32..2500, any::<u16>(), 0usize..60), 1..200),
+        cost in 0u64..20_000, room in 0usize..200, rate in prop::sample::select(vec![0u64, 10_000_000_000]),
+    ) {
+        let config = Config { rate_bps: rate, ..OPEN };
+        let (mut m, mut p) = (Clock::default(), port(Ring::new(cost, room), config));
+        let mut at = 0;
+        for (gap, len, flow, cut) in &frames {
+            at += gap;
+            let bytes = head(*flow);
+            let bytes = &bytes[..bytes.len().saturating_sub(*cut).min(*len as usize)];
+            p.receive(&mut m, &Arrival { at: Ps(at), head: bytes, len: *len });
+            prop_assert!(p.held_bytes() <= 3000);
+            prop_assert_eq!(p.conserve(), Ok(()));
+        }
+        let c = p.counters();
+        prop_assert_eq!(c.offered(), frames.len() as u64);
+        prop_assert_eq!(c.delivered(), p.nic().stored.len() as u64);
+    }
+}

@@ -5,8 +5,11 @@
 //! and under a model checker (`checked`). Set-up goes through [`Space`] and may fail; the calls of
 //! [`Memory`] are infallible: indexes are masked.
 
+#[cfg(feature = "checked")]
+pub mod checked;
 mod layout;
 pub mod native;
+pub mod probe;
 mod time;
 
 pub use layout::{Class, Field, Geometry, LINE, LayoutError, Side, WORD};

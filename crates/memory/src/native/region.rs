@@ -157,7 +157,8 @@ fn heap(bytes: usize) -> io::Result<NonNull<AtomicU64>> {
 #[cfg(unix)]
 fn map(bytes: usize, huge: bool) -> io::Result<NonNull<AtomicU64>> {
     #[cfg(target_os = "linux")]
-    let extra = libc::MAP_NORESERVE | if huge { libc::MAP_HUGETLB } else { 0 };
+    // Huge pages are reserved now: without one, a later access would kill the process.
+    let extra = if huge { libc::MAP_HUGETLB } else { libc::MAP_NORESERVE };
     #[cfg(not(target_os = "linux"))]
     let extra = if huge { return Err(io::ErrorKind::Unsupported.into()) } else { 0 };
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | extra;

@@ -107,6 +107,13 @@ impl<'r> Memory for NativeView<'r> {
     }
 
     #[inline(always)]
+    fn body<const W: usize, const N: usize>(&mut self, w: Words<'r, W>, i: u64) -> [u64; N] {
+        const { assert!(N <= W, "an entry has no such word") };
+        let words = w.entry(i);
+        core::array::from_fn(|k| words[k].load(Relaxed)) // ordered by the acquire before
+    }
+
+    #[inline(always)]
     fn write<const W: usize>(&mut self, w: Words<'r, W>, i: u64, entry: [u64; W]) {
         for (word, value) in w.entry(i).iter().zip(entry) {
             word.store(value, Relaxed); // ordered by the signal or doorbell after

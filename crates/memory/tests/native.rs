@@ -1,0 +1,214 @@
+//! Real memory: bounds, byte addressing, waiting, and what the layout refuses.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use memory::{Backing, Buf, Class, Field, Geometry, Memory, Ps, Region, Side, Space, Touch};
+
+const fn field(len: u32, width: u32, class: Class) -> Field {
+    Field { name: "words", len, width, class, writer: Side::Nic, reader: Side::Host }
+}
+
+fn heap(bytes: usize) -> Region {
+    Region::new(bytes, Backing::Heap).unwrap()
+}
+
+#[test]
+fn entries_are_masked_and_start_at_zero() {
+    let region = heap(4096);
+    let w = (&region).words::<4>(&field(8, 4, Class::Signal), 0).unwrap();
+    let mut m = region.view();
+    assert_eq!(m.read(w, 3), [0; 4]);
+    m.publish(w, u64::MAX, [1, 2, 3, 4]);
+    assert_eq!(m.read(w, 7), [1, 2, 3, 4]);
+    assert_eq!(m.acquire(w, 15), 4);
+    assert_eq!(m.relaxed(w, 6), 0);
+    m.release(w, 8, 9);
+    assert_eq!(m.read(w, 0), [0, 0, 0, 9]);
+    m.write(w, 1, [5; 4]);
+    assert_eq!(m.read(w, 9), [5; 4]);
+}
+
+#[test]
+fn fields_do_not_share_lines() {
+    let region = heap(4096);
+    let mut space = &region;
+    let small = space.words::<1>(&field(1, 1, Class::Signal), 0).unwrap();
+    assert_eq!(region.used(), memory::LINE);
+    let wide = space.words::<8>(&field(4, 8, Class::Body), 0).unwrap();
+    assert_eq!(region.used(), 5 * memory::LINE);
+    let mut m = region.view();
+    m.release(small, 0, 7);
+    m.write(wide, 0, [1; 8]);
+    assert_eq!(m.acquire(small, 0), 7);
+}
+
+#[test]
+fn read_modify_writes_return_what_was_there() {
+    let region = heap(64);
+    let w = (&region).words::<1>(&field(1, 1, Class::Contended), 0).unwrap();
+    let mut m = region.view();
+    assert_eq!(m.or(w, 0, 0b110), 0);
+    assert_eq!(m.clear(w, 0, 0b010), 0b110);
+    assert_eq!(m.add(w, 0, u64::MAX), 0b100);
+    assert_eq!(m.swap_if(w, 0, 4, 9), Err(3));
+    assert_eq!(m.swap_if(w, 0, 3, 9), Ok(()));
+    assert_eq!(m.relaxed(w, 0), 9);
+}
+
+/// Every offset, head and length around the word borders, against a plain array.
+#[test]
+fn payload_is_addressed_by_the_byte() {
+    const ROOM: usize = 37;
+    let region = heap(1 << 12);
+    let geometry = Geometry { count: 3, stride: 64, offset: 11, room: ROOM as u32 };
+    let b = (&region).buffers(&geometry).unwrap();
+    let mut m = region.view();
+    let step = if cfg!(miri) { 5 } else { 1 };
+    let mut truth = [0u8; ROOM];
+    for off in (0..ROOM + 3).step_by(step) {
+        for len in (0..ROOM + 3).step_by(step) {
+            let head: Vec<u8> = (0..(len * 2 / 3)).map(|k| (off * 7 + len * 3 + k + 1) as u8).collect();
+            m.put(b, Buf(1), off as u32, &head, len as u32);
+            for k in 0..len {
+                if let Some(byte) = truth.get_mut(off + k) {
+                    *byte = head.get(k).copied().unwrap_or(0);
+                }
+            }
+            let mut out = [0u8; ROOM + 8];
+            m.get(b, Buf(1), 0, &mut out, u32::MAX);
+            assert_eq!(out[..ROOM], truth, "put of {} B, {len} in all, at {off}", head.len());
+            assert_eq!(out[ROOM..], [0; 8], "beyond the room nothing is read");
+        }
+    }
+    for neighbour in [0, 2] {
+        let mut out = [1u8; ROOM];
+        m.get(b, Buf(neighbour), 0, &mut out, ROOM as u32);
+        assert_eq!(out, [0; ROOM], "buffer {neighbour} was not written");
+    }
+}
+
+#[test]
+fn a_buffer_of_someone_else_is_refused_and_harmless() {
+    let region = heap(1 << 14);
+    let b = (&region).buffers(&Geometry::dpdk(2)).unwrap();
+    let mut m = region.view();
+    assert_eq!(m.check(b, 1, 2048), Ok(Buf(1)));
+    assert_eq!(m.check(b, 2, 0).unwrap_err().raw, 2);
+    assert_eq!(m.check(b, u64::MAX, 0).unwrap_err().raw, u64::MAX);
+    assert!(m.check(b, 0, 2049).is_err());
+    for raw in [2, u64::MAX] {
+        let mut out = [3u8; 4];
+        m.put(b, Buf(raw), 0, &[1; 4], 4);
+        m.get(b, Buf(raw), 0, &mut out, 4);
+        assert_eq!(out, [3; 4]);
+        m.meta(b, Buf(raw), 0, Touch::Write);
+        m.prefetch(b, Buf(raw), 0);
+    }
+}
+
+#[test]
+fn metadata_lies_before_the_frame() {
+    let region = heap(1 << 14);
+    let b = (&region).buffers(&Geometry::dpdk(2)).unwrap();
+    let mut m = region.view();
+    m.put(b, Buf(1), 0, &[0xee; 2048], 2048);
+    for line in [0, 1, 2, 3, 4, u32::MAX] {
+        m.meta(b, Buf(1), line, Touch::Write);
+        m.meta(b, Buf(1), line, Touch::Read);
+    }
+    let mut out = [0u8; 2048];
+    m.get(b, Buf(1), 0, &mut out, 2048);
+    assert_eq!(out, [0xee; 2048]);
+}
+
+#[test]
+fn what_does_not_fit_is_named() {
+    let region = heap(128);
+    let mut space = &region;
+    let error = space.words::<1>(&field(100, 1, Class::Body), 0).unwrap_err();
+    assert_eq!(error.to_string(), "words: has 100 entries; allowed: a power of two from 1");
+    assert!(space.words::<2>(&field(4, 1, Class::Body), 0).is_err(), "width differs from the code's");
+    assert!(space.words::<1>(&field(16, 1, Class::Body), 0).is_ok());
+    let error = space.words::<1>(&field(1, 1, Class::Body), 0).unwrap_err();
+    assert_eq!(error.to_string(), "words: needs 8 B; the region has 0 B left of 128");
+    let odd = Geometry { count: 1, stride: 60, offset: 0, room: 60 };
+    let error = space.buffers(&odd).unwrap_err();
+    assert_eq!(error.to_string(), "buffers: have a stride of 60 B; allowed: a multiple of 8");
+    assert!(Region::new(usize::MAX, Backing::Heap).is_err());
+}
+
+#[test]
+fn waiting_ends() {
+    let region = heap(64);
+    let w = (&region).words::<1>(&field(1, 1, Class::Signal), 0).unwrap();
+    let mut m = region.view();
+    m.wait(w, 0, 0); // nobody writes: it returns all the same
+    m.idle();
+    let start = m.now();
+    let until = start + Ps::from_us(20);
+    m.pause(until, false);
+    assert!(m.now() >= until);
+    m.pause(Ps::NEVER, true); // may end early
+    m.pause(Ps::ZERO, false);
+}
+
+/// Whatever is published before the signal is there after it. More threads than cores make progress.
+#[test]
+fn messages_pass_between_threads() {
+    let rounds: u64 = if cfg!(miri) { 30 } else { 20_000 };
+    let region = heap(1 << 16);
+    let mut space = &region;
+    let there = space.words::<2>(&field(4, 2, Class::Signal), 0).unwrap();
+    let back = space.words::<1>(&field(1, 1, Class::Signal), 1).unwrap();
+    let b = space.buffers(&Geometry { count: 4, stride: 128, offset: 0, room: 128 }).unwrap();
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let mut m = region.view();
+            for n in 1..=rounds {
+                while n > 4 + m.acquire(back, 0) {
+                    m.idle();
+                }
+                m.put(b, Buf(n % 4), 3, &n.to_le_bytes(), 100);
+                m.publish(there, n, [n % 4, n]);
+            }
+        });
+        let mut m = region.view();
+        for n in 1..=rounds {
+            loop {
+                let seen = m.acquire(there, n);
+                if seen == n {
+                    break;
+                }
+                m.wait(there, n, seen);
+            }
+            let buf = m.check(b, m.clone().read(there, n)[0], 103).unwrap();
+            let mut bytes = [0; 8];
+            m.get(b, buf, 3, &mut bytes, 100);
+            assert_eq!(u64::from_le_bytes(bytes), n);
+            m.release(back, 0, n);
+        }
+    });
+}
+
+#[cfg(all(unix, not(miri)))]
+#[test]
+fn mapped_pages_are_zero_and_writable() {
+    let region = Region::new(64 << 20, Backing::Pages).unwrap();
+    let w = (&region).words::<1>(&field(1 << 20, 1, Class::Body), 0).unwrap();
+    let mut m = region.view();
+    assert_eq!(m.read(w, (1 << 20) - 1), [0]);
+    m.write(w, (1 << 20) - 1, [1]);
+    assert_eq!(m.read(w, u64::MAX), [1]);
+}
+
+#[cfg(all(target_os = "linux", not(miri)))]
+#[test]
+fn huge_pages_work_or_say_what_to_do() {
+    match Region::new(1, Backing::Huge) {
+        Ok(region) => {
+            let w = (&region).words::<1>(&field(1 << 18, 1, Class::Body), 0).unwrap();
+            assert_eq!(region.view().read(w, 0), [0]);
+        }
+        Err(error) => assert!(error.to_string().contains("nr_hugepages"), "{error}"),
+    }
+}

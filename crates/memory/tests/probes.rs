@@ -1,0 +1,128 @@
+//! The probes on real memory: threads that really collide.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+use core::sync::atomic::{AtomicBool, Ordering};
+
+use memory::probe::{Claims, Lock};
+use memory::{Backing, Class, Field, Memory, NativeView, Region, Side, Space};
+
+const LEN: u32 = 64;
+/// Entries per round of the claim probe.
+const ENTRIES: u64 = if cfg!(miri) { 60 } else { 200_000 };
+/// Rounds until a collision must have been seen, however busy the machine is.
+const ROUNDS: u32 = 100;
+
+/// Claims and failures of `threads` consumers that share one ring.
+fn claim_round(threads: usize) -> (u64, u64) {
+    let region = Region::new(1 << 16, Backing::Heap).unwrap();
+    let claims = Claims::<NativeView>::new(&mut &region, LEN).unwrap();
+    let stop = AtomicBool::new(false);
+    let consumer = || {
+        let (mut m, mut claimer, mut seen) = (region.view(), claims.claimer(), Vec::new());
+        let mut out = [0; 4];
+        // Acquire: partner is the store after the last entry, which must be received first.
+        while !stop.load(Ordering::Acquire) {
+            match claimer.receive(&mut m, &mut out, 16) {
+                0 => m.idle(),
+                n => seen.extend_from_slice(&out[..n]),
+            }
+        }
+        (seen, claimer.claims, claimer.failed)
+    };
+    std::thread::scope(|s| {
+        let consumers: Vec<_> = (0..threads).map(|_| s.spawn(consumer)).collect();
+        let (mut m, mut producer) = (region.view(), claims.producer());
+        for value in 0..ENTRIES {
+            while !producer.offer(&mut m, value) {
+                m.idle();
+            }
+        }
+        while !producer.all_back(&mut m) {
+            m.idle();
+        }
+        stop.store(true, Ordering::Release); // partner: the consumers' load
+        let (mut all, mut won, mut failed) = (Vec::new(), 0, 0);
+        for consumer in consumers {
+            let (seen, claims, lost) = consumer.join().unwrap();
+            assert!(seen.is_sorted(), "a thread claims in ring order");
+            all.extend(seen);
+            won += claims;
+            failed += lost;
+        }
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..ENTRIES), "each entry once");
+        (won, failed)
+    })
+}
+
+#[test]
+fn claims_fail_between_threads_and_never_alone() {
+    for threads in 1..=4 {
+        let (mut won, mut failed, mut rounds) = (0, 0, 0);
+        while rounds == 0 || (threads > 1 && failed == 0 && rounds < ROUNDS) {
+            let (w, f) = claim_round(threads);
+            (won, failed, rounds) = (won + w, failed + f, rounds + 1);
+        }
+        println!(
+            "claim probe, native, {threads} threads: {failed} of {} claims failed ({:.2}%)",
+            won + failed,
+            100.0 * failed as f64 / (won + failed) as f64
+        );
+        if threads == 1 {
+            assert_eq!(failed, 0, "nobody to lose against");
+        } else if !cfg!(miri) {
+            assert!(failed > 0, "{threads} threads never collided in {ROUNDS} rounds");
+        }
+    }
+}
+
+/// How often each of `threads` adds one under the lock, by a plain read and write.
+const TURNS: u64 = if cfg!(miri) { 20 } else { 50_000 };
+
+fn lock_round(threads: u64) -> u64 {
+    let region = Region::new(4096, Backing::Heap).unwrap();
+    let lock = Lock::<NativeView>::new(&mut &region).unwrap();
+    let counter = Field {
+        name: "counter",
+        len: 1,
+        width: 1,
+        class: Class::Body,
+        writer: Side::Host,
+        reader: Side::Host,
+    };
+    let counter = (&region).words::<1>(&counter, 0).unwrap();
+    let worker = || {
+        let (mut m, mut lock) = (region.view(), lock);
+        for _ in 0..TURNS {
+            lock.lock(&mut m);
+            let [count] = m.read(counter, 0);
+            m.write(counter, 0, [count + 1]);
+            lock.unlock(&mut m);
+        }
+        lock.waits
+    };
+    let waits = std::thread::scope(|s| {
+        let workers: Vec<_> = (0..threads).map(|_| s.spawn(worker)).collect();
+        workers.into_iter().map(|w| w.join().unwrap()).sum()
+    });
+    assert_eq!(region.view().read(counter, 0), [threads * TURNS], "an update was lost under the lock");
+    waits
+}
+
+#[test]
+fn lock_waiters_wait_and_lose_nothing() {
+    for threads in 1..=4 {
+        let (mut waits, mut rounds) = (0, 0);
+        while rounds == 0 || (threads > 1 && waits == 0 && rounds < ROUNDS) {
+            waits += lock_round(threads);
+            rounds += 1;
+        }
+        println!("lock probe, native, {threads} threads: {waits} waits in {} turns", threads * TURNS);
+        if threads == 1 {
+            assert_eq!(waits, 0, "nobody to wait for");
+        } else if !cfg!(miri) {
+            assert!(waits > 0, "{threads} threads never waited in {ROUNDS} rounds");
+        }
+    }
+}

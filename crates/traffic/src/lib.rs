@@ -1,1 +1,96 @@
-//! (to come)
+//! Packets in: captures replayed, and generated traffic.
+//!
+//! A [`Workload`] is what a user names; [`Workload::source`] gives one port's stream of
+//! [`Arrival`]s, the frames as they come off the wire, in order of time. Every stream is a function
+//! of its arguments and the seed alone.
+
+mod cdf;
+mod error;
+mod flows;
+pub mod fuzz;
+mod generate;
+mod link;
+mod rate;
+mod read;
+mod replay;
+mod rewrite;
+mod sizes;
+mod spec;
+mod trace;
+mod wire;
+
+pub use cdf::Cdf;
+pub use error::{SpecError, TraceError};
+pub use rate::Rate;
+pub use sizes::Sizes;
+pub use spec::{Arrivals, FlowDraw, Spec};
+pub use trace::{Skipped, Trace, TraceInfo};
+pub use wire::{Line, MIN_FRAME, OVERHEAD, wire_bytes};
+
+use std::sync::Arc;
+
+/// Bytes of a frame that an [`Arrival`] carries.
+pub const HEAD: usize = 128;
+
+/// A frame that has arrived at a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When its last bit was received, in picoseconds since the start.
+    pub at: u64,
+    /// Frame bytes, without FCS.
+    pub len: u16,
+    /// How many bytes of `head` are known: the rest of the frame is zeros.
+    pub head_len: u8,
+    /// The frame's first bytes, zeros from `head_len` on.
+    pub head: [u8; HEAD],
+}
+
+impl Arrival {
+    /// Nothing yet: what [`Source::next`] fills.
+    pub const EMPTY: Arrival = Arrival { at: 0, len: 0, head_len: 0, head: [0; HEAD] };
+
+    /// The part of the frame that is stored: the first bytes, at most [`HEAD`] and at most `len`.
+    pub fn bytes(&self) -> &[u8] {
+        &self.head[..HEAD.min(usize::from(self.len))]
+    }
+}
+
+impl Default for Arrival {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+/// One port's frames, in order of time.
+pub trait Source: Send {
+    /// Fills `out` with the next arrival; `false` when there is none and never will be.
+    fn next(&mut self, out: &mut Arrival) -> bool;
+}
+
+/// What is offered to a server's ports.
+#[derive(Clone, Debug)]
+pub enum Workload {
+    /// A capture, looped.
+    Pcap(Arc<Trace>),
+    /// Generated traffic.
+    Generated(Spec),
+}
+
+impl Workload {
+    /// The frames of port `port` (from 0) of `ports`, at 100 Gbps of line rate each.
+    pub fn source(&self, port: u32, ports: u32, rate: Rate, seed: u64) -> Box<dyn Source> {
+        self.source_on(Line { port, ports, gbps: Line::GBPS }, rate, seed)
+    }
+
+    /// The frames of one port. A flow stays on one port: a capture's flows are dealt to the ports so
+    /// that their bytes are even (heaviest first, each to the lightest port), a generator's by number.
+    ///
+    /// Each port gets its share of `rate`, at most its line rate. A port beyond the number of flows,
+    /// one that does not exist and a rate that is not positive get no frames.
+    pub fn source_on(&self, line: Line, rate: Rate, seed: u64) -> Box<dyn Source> {
+        match self {
+            Workload::Pcap(trace) => Box::new(replay::Replay::new(trace.clone(), line, rate, seed)),
+            Workload::Generated(spec) => Box::new(generate::Generator::new(spec, line, rate, seed)),
+        }
+    }
+}

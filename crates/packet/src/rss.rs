@@ -1,0 +1,131 @@
+//! Receive-side scaling: the Toeplitz hash of a packet's flow and the queue that it selects.
+
+use crate::Parsed;
+
+/// The key of Microsoft's RSS verification suite, which drivers take by default.
+pub const DEFAULT_KEY: [u8; 40] = [
+    0x6d, 0x5a, 0x56, 0xda, 0x25, 0x5b, 0x0e, 0xc2, 0x41, 0x67, 0x25, 0x3d, 0x43, 0xa3, 0x8f, 0xb0, 0xd0,
+    0xca, 0x2b, 0xcb, 0xae, 0x7b, 0x30, 0xb4, 0x77, 0xcb, 0x2d, 0xa3, 0x80, 0x30, 0xf2, 0x0c, 0x6a, 0x42,
+    0xb7, 0x3b, 0xbe, 0xac, 0x01, 0xfa,
+];
+
+/// A key of period 16 bits: both directions of a connection hash alike.
+pub const SYMMETRIC_KEY: [u8; 40] = {
+    let mut key = [0x6d; 40];
+    let mut i = 1;
+    while i < key.len() {
+        key[i] = 0x5a;
+        i += 2;
+    }
+    key
+};
+
+/// Longest hashed input: two IPv6 addresses and two ports.
+const INPUT: usize = 36;
+
+/// Why a hash or its table cannot be built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RssError {
+    /// The key has this many bytes, too few for IPv6 addresses and ports.
+    Key(usize),
+    /// The indirection table has this many entries: not a power of two.
+    Table(usize),
+}
+
+impl std::fmt::Display for RssError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Key(n) => write!(f, "RSS key of {n} bytes; allowed: 40 bytes or more"),
+            Self::Table(n) => write!(f, "RSS indirection table of {n} entries; allowed: a power of two"),
+        }
+    }
+}
+
+impl std::error::Error for RssError {}
+
+/// A Toeplitz hash and an indirection table.
+///
+/// Hashed are the addresses, and the ports of TCP, UDP and SCTP; a fragment's addresses alone, so
+/// that all fragments of a packet meet; nothing of other frames, whose hash is 0.
+#[derive(Clone)]
+pub struct Rss {
+    /// The hash is linear: the exclusive or of one entry per input byte.
+    bytes: Box<[[u32; 256]; INPUT]>,
+    table: Box<[u16]>,
+}
+
+impl Rss {
+    /// A hash with `key` and the indirection table `queues`.
+    ///
+    /// # Errors
+    /// The key is shorter than 40 bytes, or the table's size is not a power of two.
+    pub fn new(key: &[u8], queues: &[u16]) -> Result<Self, RssError> {
+        if key.len() < INPUT + 4 {
+            return Err(RssError::Key(key.len()));
+        }
+        if !queues.len().is_power_of_two() {
+            return Err(RssError::Table(queues.len()));
+        }
+        let mut bytes = Box::new([[0; 256]; INPUT]);
+        for (position, entries) in bytes.iter_mut().enumerate() {
+            let window = key[position..position + 5].iter().fold(0u64, |w, b| w << 8 | u64::from(*b));
+            for (value, entry) in entries.iter_mut().enumerate() {
+                // Bit b of the byte (0 = first) selects the 32 key bits that start at it.
+                *entry = (0..8)
+                    .filter(|b| value >> (7 - b) & 1 == 1)
+                    .fold(0, |h, b| h ^ (window >> (8 - b)) as u32);
+            }
+        }
+        Ok(Self { bytes, table: queues.into() })
+    }
+
+    /// The default key and a table that deals its entries round-robin to queues `0..queues`: 128
+    /// entries, or more where that spreads them within 2%.
+    pub fn spread(queues: u16) -> Self {
+        let queues = queues.max(1);
+        let even = queues.is_power_of_two();
+        let entries =
+            usize::from(queues).saturating_mul(if even { 1 } else { 64 }).next_power_of_two().max(128);
+        let table: Vec<u16> = (0..queues).cycle().take(entries).collect();
+        match Self::new(&DEFAULT_KEY, &table) {
+            Ok(rss) => rss,
+            Err(_) => unreachable!("the default key has 40 bytes and the table a power of two of entries"),
+        }
+    }
+
+    /// The hash of a frame that [`parse`](crate::parse) looked at.
+    #[inline]
+    pub fn hash(&self, parsed: &Parsed, bytes: &[u8]) -> u32 {
+        let Some(addresses) = parsed.addresses(bytes) else { return 0 };
+        let hash = self.toeplitz(addresses, 0);
+        match parsed.ports(bytes) {
+            Some(ports) => hash ^ self.toeplitz(ports, addresses.len()),
+            None => hash,
+        }
+    }
+
+    /// The hash of `input` as if `at` bytes of zeros came first; what lies past 36 bytes is left out.
+    /// Being linear, the hash of a whole is the exclusive or of its parts'.
+    #[inline]
+    pub fn toeplitz(&self, input: &[u8], at: usize) -> u32 {
+        let entries = self.bytes.get(at..).unwrap_or_default();
+        entries.iter().zip(input).fold(0, |hash, (e, b)| hash ^ e[usize::from(*b)])
+    }
+
+    /// The queue that a hash selects.
+    #[inline]
+    pub fn queue(&self, hash: u32) -> u16 {
+        self.table[hash as usize & (self.table.len() - 1)]
+    }
+
+    /// The indirection table.
+    pub fn table(&self) -> &[u16] {
+        &self.table
+    }
+}
+
+impl std::fmt::Debug for Rss {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rss").field("table", &self.table).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,112 @@
+//! Which flow a frame belongs to, and what a flow's frames look like.
+
+use crate::FlowDraw;
+use crate::sizes::{below, unit};
+use rand_pcg::Pcg64Mcg;
+
+/// Draws flow numbers `0..n`.
+#[derive(Clone, Debug)]
+pub(crate) enum Draw {
+    Uniform(u64),
+    Zipf(Zipf),
+}
+
+impl Draw {
+    pub(crate) fn new(how: FlowDraw, n: u64) -> Self {
+        match how {
+            FlowDraw::Uniform => Draw::Uniform(n),
+            FlowDraw::Zipf(s) => Draw::Zipf(Zipf::new(n, s)),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn next(&self, rng: &mut Pcg64Mcg) -> u64 {
+        match self {
+            Draw::Uniform(n) => below(rng, *n),
+            Draw::Zipf(zipf) => zipf.next(rng),
+        }
+    }
+}
+
+/// Zipf's law by rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996): no table, any
+/// number of flows. Flow k (from 0) has weight (k+1)^-s.
+#[derive(Clone, Debug)]
+pub(crate) struct Zipf {
+    n: f64,
+    s: f64,
+    /// The integral of the weight at 1.5 minus the first weight, and at n + 0.5.
+    first: f64,
+    last: f64,
+    /// Candidates this close below their rank are accepted without a further look.
+    sure: f64,
+}
+
+impl Zipf {
+    pub(crate) fn new(n: u64, s: f64) -> Self {
+        let mut z = Self { n: n as f64, s, first: 0.0, last: 0.0, sure: 0.0 };
+        z.first = z.integral(1.5) - 1.0;
+        z.last = z.integral(z.n + 0.5);
+        z.sure = 2.0 - z.inverse(z.integral(2.5) - z.weight(2.0));
+        z
+    }
+
+    pub(crate) fn next(&self, rng: &mut Pcg64Mcg) -> u64 {
+        loop {
+            let u = self.last + unit(rng) * (self.first - self.last);
+            let x = self.inverse(u);
+            let k = libm::floor(x + 0.5).clamp(1.0, self.n);
+            if k - x <= self.sure || u >= self.integral(k + 0.5) - self.weight(k) {
+                return k as u64 - 1;
+            }
+        }
+    }
+
+    fn weight(&self, x: f64) -> f64 {
+        libm::exp(-self.s * libm::log(x))
+    }
+
+    /// Integral of the weight from 1 to `x`: (x^(1-s) - 1) / (1-s), which near s = 1 is log x.
+    fn integral(&self, x: f64) -> f64 {
+        let log = libm::log(x);
+        let t = (1.0 - self.s) * log;
+        log * if t.abs() > 1e-8 { libm::expm1(t) / t } else { 1.0 + t / 2.0 }
+    }
+
+    /// The inverse of [`integral`](Self::integral).
+    #[inline]
+    fn inverse(&self, y: f64) -> f64 {
+        let t = ((1.0 - self.s) * y).max(-1.0); // rounding may step past the pole
+        libm::exp(y * if t.abs() > 1e-8 { libm::log1p(t) / t } else { 1.0 - t / 2.0 })
+    }
+}
+
+/// Addresses and ports of a flow: distinct for all 2^32 flow numbers. Source 10.0.0.0/8,
+/// destination 48.0.0.0/8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Name {
+    pub(crate) src: u32,
+    pub(crate) dst: u32,
+    pub(crate) sport: u16,
+    pub(crate) dport: u16,
+}
+
+#[inline]
+pub(crate) fn name(flow: u32) -> Name {
+    // A permutation: 24 of its bits go to the source address, the other 8 to the source port.
+    let x = scatter(flow);
+    let y = scatter(x ^ 0x5bd1_e995);
+    Name {
+        src: 0x0a00_0000 | (x & 0x00ff_ffff),
+        dst: 0x3000_0000 | (y & 0x00ff_ffff),
+        sport: 1024 + (x >> 24) as u16,
+        dport: 1024 + (y >> 24) as u16,
+    }
+}
+
+/// A permutation of 32-bit numbers with good avalanche (shifts and odd multiplications invert).
+#[inline]
+fn scatter(mut x: u32) -> u32 {
+    x = (x ^ (x >> 16)).wrapping_mul(0x7feb_352d);
+    x = (x ^ (x >> 15)).wrapping_mul(0x846c_a68b);
+    x ^ (x >> 16)
+}

@@ -1,0 +1,175 @@
+//! Generated traffic as one port's endless stream: UDP over IPv4, no memory per flow.
+
+use crate::flows::{Draw, Name, name};
+use crate::replay::mix;
+use crate::sizes::{HEADERS, Objects, imix, unit};
+use crate::wire::Wire;
+use crate::{Arrival, Arrivals, HEAD, Line, Rate, Sizes, Source, Spec, wire_bytes};
+use packet::checksum;
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::SeedableRng;
+
+pub(crate) struct Generator {
+    rng: Pcg64Mcg,
+    frames: Frames,
+    draw: Draw,
+    /// Flow number of this port's flow 0, and from one to the next.
+    port: u32,
+    ports: u32,
+    /// Added to flow numbers: seeds give other addresses.
+    salt: u32,
+    clock: Clock,
+    wire: Wire,
+    /// Headers with everything but lengths, addresses, ports and checksums.
+    template: [u8; HEAD],
+    idle: bool,
+}
+
+enum Frames {
+    Fixed(u16),
+    Imix,
+    Objects(Box<Objects>),
+}
+
+impl Generator {
+    pub(crate) fn new(spec: &Spec, line: Line, rate: Rate, seed: u64) -> Self {
+        let pace = line.pace(rate);
+        let flows = spec.flows.saturating_sub(u64::from(line.port)).div_ceil(u64::from(line.ports.max(1)));
+        let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
+        let frames = match &spec.sizes {
+            Sizes::Fixed(len) => Frames::Fixed(*len),
+            Sizes::Imix => Frames::Imix,
+            Sizes::Empirical(cdf) => Frames::Objects(Box::new(Objects::new(cdf.clone()))),
+        };
+        let clock = Clock::new(spec, pace.unwrap_or_default(), &mut rng);
+        Self {
+            rng,
+            frames,
+            draw: Draw::new(spec.draw, flows.max(1)),
+            port: line.port,
+            ports: line.ports,
+            salt: mix(mix(seed)) as u32,
+            clock,
+            wire: Wire::new(line),
+            template: template(line.port),
+            idle: pace.is_none() || flows == 0,
+        }
+    }
+
+    /// Flow (this port's number) and length of the next frame.
+    #[inline]
+    fn pick(&mut self) -> (u64, u16) {
+        match &mut self.frames {
+            Frames::Fixed(len) => (self.draw.next(&mut self.rng), *len),
+            Frames::Imix => {
+                let len = imix(&mut self.rng);
+                (self.draw.next(&mut self.rng), len)
+            }
+            Frames::Objects(objects) => {
+                let draw = &self.draw;
+                objects.next(&mut self.rng, |rng| draw.next(rng))
+            }
+        }
+    }
+}
+
+impl Source for Generator {
+    #[inline]
+    fn next(&mut self, out: &mut Arrival) -> bool {
+        if self.idle {
+            return false;
+        }
+        let (flow, len) = self.pick();
+        let due = self.clock.next(wire_bytes(len), &mut self.rng);
+        out.at = self.wire.send(due, len);
+        out.len = len;
+        out.head_len = HEADERS as u8;
+        out.head = self.template;
+        let flow = (flow as u32).wrapping_mul(self.ports).wrapping_add(self.port);
+        address(&mut out.head, name(flow.wrapping_add(self.salt)), len);
+        true
+    }
+}
+
+/// When frames are due, in ps.
+struct Clock {
+    arrivals: Arrivals,
+    ps_per_byte: f64,
+    /// Mean wire bytes of a frame where it is known in advance.
+    mean: Option<f64>,
+    now: f64,
+    /// Start of the current burst, and frames left of it.
+    burst: (f64, u32),
+}
+
+impl Clock {
+    /// The first frame comes at a random phase, so that ports do not march in step.
+    fn new(spec: &Spec, ps_per_byte: f64, rng: &mut Pcg64Mcg) -> Self {
+        let mean = spec.sizes.mean_frame().map(|len| len + f64::from(crate::OVERHEAD));
+        let frames = match spec.arrivals {
+            Arrivals::Bursty { burst } => f64::from(burst),
+            _ => 1.0,
+        };
+        let now = unit(rng) * mean.unwrap_or(1538.0) * ps_per_byte * frames;
+        Self { arrivals: spec.arrivals, ps_per_byte, mean, now, burst: (now, 0) }
+    }
+
+    #[inline]
+    fn next(&mut self, wire: u32, rng: &mut Pcg64Mcg) -> f64 {
+        let time = f64::from(wire) * self.ps_per_byte;
+        match self.arrivals {
+            // Constant bit rate: each frame takes its own time at the asked rate.
+            Arrivals::Constant => {
+                let due = self.now;
+                self.now += time;
+                due
+            }
+            // Gaps do not depend on sizes; where no mean is known, the frame's own time has the same.
+            Arrivals::Poisson => {
+                let mean = self.mean.map_or(time, |bytes| bytes * self.ps_per_byte);
+                self.now -= libm::log(1.0 - unit(rng)) * mean;
+                self.now
+            }
+            // A burst's frames are due at once: the wire spaces them.
+            Arrivals::Bursty { burst } => {
+                if self.burst.1 == 0 {
+                    self.burst = (self.now, burst);
+                }
+                self.burst.1 -= 1;
+                self.now += time;
+                self.burst.0
+            }
+        }
+    }
+}
+
+/// Ethernet, IPv4 (no fragments, TTL 64) and UDP with zeros for what differs between frames.
+fn template(port: u32) -> [u8; HEAD] {
+    let mut head = [0; HEAD];
+    let [a, b] = (port as u16).to_be_bytes();
+    head[..14].copy_from_slice(&[2, 0, 0, 1, a, b, 2, 0, 0, 2, a, b, 0x08, 0x00]);
+    head[14] = 0x45;
+    head[20] = 0x40;
+    head[22] = 64;
+    head[23] = 17;
+    head
+}
+
+/// Fills in lengths, addresses, ports and both checksums (the payload is zeros).
+#[inline]
+fn address(head: &mut [u8; HEAD], flow: Name, len: u16) {
+    let (total, udp) = (len - 14, len - 34);
+    head[16..18].copy_from_slice(&total.to_be_bytes());
+    head[26..30].copy_from_slice(&flow.src.to_be_bytes());
+    head[30..34].copy_from_slice(&flow.dst.to_be_bytes());
+    head[34..36].copy_from_slice(&flow.sport.to_be_bytes());
+    head[36..38].copy_from_slice(&flow.dport.to_be_bytes());
+    head[38..40].copy_from_slice(&udp.to_be_bytes());
+    let addresses = u64::from(flow.src) + u64::from(flow.dst);
+    let ip = 0x4500 + 0x4000 + 0x4011 + u64::from(total) + addresses;
+    head[24..26].copy_from_slice(&checksum::finish(ip).to_be_bytes());
+    let ports = u64::from(flow.sport) + u64::from(flow.dport);
+    let sum = checksum::finish(addresses + 17 + ports + 2 * u64::from(udp));
+    let sum = if sum == 0 { 0xffff } else { sum };
+    head[40..42].copy_from_slice(&sum.to_be_bytes());
+}

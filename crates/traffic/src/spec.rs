@@ -1,0 +1,143 @@
+//! What a user writes to describe generated traffic: `fixed:1500,flows=10000,arrivals=poisson`.
+
+use crate::cdf::Cdf;
+use crate::{MIN_FRAME, Sizes, SpecError};
+use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// Generated traffic. Its text form is `SIZES[,flows=N][,zipf=S][,arrivals=HOW]`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "String")]
+pub struct Spec {
+    /// Frame sizes.
+    pub sizes: Sizes,
+    /// Distinct flows over all ports, 1 to 2^32.
+    pub flows: u64,
+    /// How a frame's (an object's) flow is drawn.
+    pub draw: FlowDraw,
+    /// When frames are due.
+    pub arrivals: Arrivals,
+}
+
+/// How a flow is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum FlowDraw {
+    /// All flows alike.
+    Uniform,
+    /// The k-th flow of a port (from 1) with weight k^-s.
+    Zipf(f64),
+}
+
+/// When frames are due. All have the asked mean rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Evenly paced.
+    Constant,
+    /// Exponential gaps.
+    Poisson,
+    /// So many frames back to back at line rate, then a pause.
+    Bursty {
+        /// Frames of one burst.
+        burst: u32,
+    },
+}
+
+impl Default for Spec {
+    /// 1500 B frames of 10 000 uniform flows, evenly paced.
+    fn default() -> Self {
+        Self {
+            sizes: Sizes::Fixed(1500),
+            flows: 10_000,
+            draw: FlowDraw::Uniform,
+            arrivals: Arrivals::Constant,
+        }
+    }
+}
+
+const MAX_FLOWS: u64 = 1 << 32;
+
+impl FromStr for Spec {
+    type Err = SpecError;
+
+    fn from_str(s: &str) -> Result<Self, SpecError> {
+        let mut parts = s.split(',').map(str::trim);
+        let sizes = sizes(parts.next().unwrap_or_default())?;
+        let mut spec = Spec { sizes, ..Spec::default() };
+        for part in parts {
+            let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            match key {
+                "flows" => spec.flows = flows(value)?,
+                "zipf" => spec.draw = zipf(value)?,
+                "arrivals" => spec.arrivals = arrivals(value)?,
+                _ => return Err(SpecError::new("workload option", part, "flows=N, zipf=S, arrivals=HOW")),
+            }
+        }
+        Ok(spec)
+    }
+}
+
+fn sizes(s: &str) -> Result<Sizes, SpecError> {
+    let fixed = |n: &str| n.parse().ok().filter(|n| *n >= MIN_FRAME).map(Sizes::Fixed);
+    match s.split_once(':') {
+        None if s == "imix" => Ok(Sizes::Imix),
+        Some(("fixed", n)) => fixed(n)
+            .ok_or_else(|| SpecError::new("frame size", n, "60 to 65535 bytes, without the 4 bytes of FCS")),
+        Some(("empirical", name)) => Cdf::load(name).map(Sizes::Empirical),
+        _ => Err(SpecError::new("workload", s, "fixed:BYTES, imix, empirical:NAME or empirical:FILE")),
+    }
+}
+
+fn flows(s: &str) -> Result<u64, SpecError> {
+    let (digits, unit) = match s.strip_suffix('k').map(|d| (d, 1000)) {
+        Some(thousands) => thousands,
+        None => s.strip_suffix('M').map_or((s, 1), |d| (d, 1_000_000)),
+    };
+    let n = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
+    n.filter(|n| (1..=MAX_FLOWS).contains(n))
+        .ok_or_else(|| SpecError::new("flows", s, "1 to 4294967296, with k or M for thousands or millions"))
+}
+
+fn zipf(s: &str) -> Result<FlowDraw, SpecError> {
+    let exponent: Option<f64> = s.parse().ok();
+    exponent
+        .filter(|e| *e > 0.0 && *e <= 10.0)
+        .map(FlowDraw::Zipf)
+        .ok_or_else(|| SpecError::new("zipf", s, "an exponent above 0, at most 10"))
+}
+
+fn arrivals(s: &str) -> Result<Arrivals, SpecError> {
+    let bursty = |n: &str| n.parse().ok().filter(|n| (1..=1 << 20).contains(n));
+    match s.split_once(':') {
+        None if s == "constant" => Some(Arrivals::Constant),
+        None if s == "poisson" => Some(Arrivals::Poisson),
+        Some(("bursty", n)) => bursty(n).map(|burst| Arrivals::Bursty { burst }),
+        _ => None,
+    }
+    .ok_or_else(|| SpecError::new("arrivals", s, "constant, poisson, bursty:FRAMES (1 to 1048576)"))
+}
+
+impl fmt::Display for Spec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.sizes {
+            Sizes::Fixed(n) => write!(f, "fixed:{n}")?,
+            Sizes::Imix => write!(f, "imix")?,
+            Sizes::Empirical(cdf) => write!(f, "empirical:{}", cdf.name)?,
+        }
+        write!(f, ",flows={}", self.flows)?;
+        if let FlowDraw::Zipf(s) = self.draw {
+            write!(f, ",zipf={s}")?;
+        }
+        match self.arrivals {
+            Arrivals::Constant => write!(f, ",arrivals=constant"),
+            Arrivals::Poisson => write!(f, ",arrivals=poisson"),
+            Arrivals::Bursty { burst } => write!(f, ",arrivals=bursty:{burst}"),
+        }
+    }
+}
+
+impl From<Spec> for String {
+    fn from(spec: Spec) -> Self {
+        spec.to_string()
+    }
+}

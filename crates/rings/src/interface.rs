@@ -150,8 +150,13 @@ pub fn build<S: Space>(
             let (hosts, nic) = privring::build(space, s, queues, buffers)?;
             (hosts.into_iter().map(AnyHost::PrivRing).collect(), AnyNic::PrivRing(nic))
         }
-        Interface::ShRing(_) | Interface::RxBisect(_) => {
-            return Err(SizeError::new(format!("{}: not available yet", interface.name())));
+        Interface::ShRing(s) => {
+            let (hosts, nic) = shring::build(space, s, queues, buffers)?;
+            (hosts.into_iter().map(AnyHost::ShRing).collect(), AnyNic::ShRing(nic))
+        }
+        Interface::RxBisect(s) => {
+            let (hosts, nic) = rxbisect::build(space, s, queues, buffers)?;
+            (hosts.into_iter().map(AnyHost::RxBisect).collect(), AnyNic::RxBisect(nic))
         }
     })
 }
@@ -160,12 +165,20 @@ pub fn build<S: Space>(
 pub enum AnyHost<M: Memory> {
     /// Private rings.
     PrivRing(privring::HostHalf<M>),
+    /// Rings shared by several cores.
+    ShRing(shring::HostHalf<M>),
+    /// Allocation and bisected reception rings.
+    RxBisect(rxbisect::HostHalf<M>),
 }
 
 /// A NIC half of any interface.
 pub enum AnyNic<M: Memory> {
     /// Private rings.
     PrivRing(privring::NicHalf<M>),
+    /// Rings shared by several cores.
+    ShRing(shring::NicHalf<M>),
+    /// Allocation and bisected reception rings.
+    RxBisect(rxbisect::NicHalf<M>),
 }
 
 /// Calls the same method on whichever half it is.
@@ -173,6 +186,8 @@ macro_rules! each {
     ($any:ident, $self:expr, $half:ident => $call:expr) => {
         match $self {
             $any::PrivRing($half) => $call,
+            $any::ShRing($half) => $call,
+            $any::RxBisect($half) => $call,
         }
     };
 }

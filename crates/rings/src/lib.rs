@@ -3,6 +3,7 @@
 //! Read [`privring`] first; the other files have the same headings. [`build`] makes one port of any of
 //! them; [`tx`] and [`pool`] serve all.
 
+mod completions;
 mod empties;
 mod entry;
 mod interface;

@@ -1,8 +1,43 @@
-//! `rxbisect` (rxbisect §4): sizes.
+//! `rxbisect`: rings of empty buffers (Ax) apart from rings of received frames (Bx) (rxbisect §4).
+//!
+//! | word | written by | read by | line | ordering |
+//! |---|---|---|---|---|
+//! | `ax.descriptor` | its core | NIC | 8 descriptors | body, published by `ax.doorbell` |
+//! | `ax.doorbell` | its core | NIC | a register | ring -> acquire: descriptors below it are valid |
+//! | `bx.entry` | NIC | its core | 2 entries | publish -> acquire of the signal: entry and payload are valid |
+//! | `bx.index` | its core | NIC | its own | release -> acquire: entries below it are read |
+//!
+//! A frame goes to the Bx ring of its queue, in a buffer from any Ax ring *associated* with that Bx
+//! ring. An Ax ring is *linked* to the one Bx ring through which its core learns that a buffer was
+//! consumed: the notice. A Bx entry holds a frame, a notice (`split`), or both (`combined`):
+//! `[buffer, rss | kind << 32, Ax index | Ax ring << 32, signal]`.
+//!
+//! Host half: [`host`]; NIC half, with the rules for choosing an Ax ring and for notices: [`nic`].
 
-use memory::Ps;
+mod host;
+mod nic;
 
+use memory::{Field, Memory, Ps, Space};
+
+use crate::completions;
+use crate::empties;
 use crate::{SizeError, interface};
+
+pub use host::HostHalf;
+pub use nic::NicHalf;
+
+// ## Words
+
+const DESCRIPTOR: Field = empties::descriptor("rxbisect.ax.descriptor", 1);
+const DOORBELL: Field = empties::doorbell("rxbisect.ax.doorbell");
+const ENTRY: Field = completions::entries("rxbisect.bx.entry", 1);
+const INDEX: Field = completions::index("rxbisect.bx.index");
+
+/// A notice as an entry carries it: which descriptor of which Ax ring.
+#[inline(always)]
+fn origin(ax: u16, index: u64) -> u64 {
+    u64::from(index as u32) | u64::from(ax) << 32
+}
 
 // ## Sizes
 
@@ -51,7 +86,34 @@ impl Sizes {
                 "rxbisect: batch is {batch}; allowed: 1 to {bx}, the Bx ring"
             )));
         }
+        let (a, groups) = (self.alloc_queues, self.groups(queues));
+        if a > 0 && a < groups {
+            let what = format!("allowed: 0, or at least 1 for each of the {groups} groups");
+            return Err(SizeError::new(format!("rxbisect: alloc_queues is {a}; {what}")));
+        }
         Ok(())
+    }
+
+    /// Association groups of a port.
+    fn groups(&self, queues: u32) -> u32 {
+        if self.group == 0 { 1 } else { queues.div_ceil(self.group) }
+    }
+
+    /// Who is linked to and associated with whom: every queue's ring with all of its group, a group
+    /// being a NUMA node (§4.5). Dedicated allocators are dealt to the groups in turn.
+    pub fn plan(&self, queues: u32) -> Plan {
+        let groups = self.groups(queues);
+        let group_of = |queue: u32| queue.checked_div(self.group).unwrap_or(0) as u16;
+        let allocator = |a: u32| Ax { link: (queues + a) as u16, node: (a % groups) as u16 };
+        let ax: Vec<Ax> = match self.alloc_queues {
+            0 => (0..queues).map(|q| Ax { link: q as u16, node: group_of(q) }).collect(),
+            count => (0..count).map(allocator).collect(),
+        };
+        let of = |node| (0..ax.len() as u16).filter(|&a| ax[usize::from(a)].node == node).collect();
+        let receive = (0..queues).map(|q| Bx { from: of(group_of(q)), node: group_of(q) });
+        let allocate = (0..self.alloc_queues).map(|a| Bx { from: Vec::new(), node: allocator(a).node });
+        let bx = receive.chain(allocate).collect();
+        Plan { ax, bx }
     }
 
     /// Buffers that the rings of a port can hold posted.
@@ -59,4 +121,91 @@ impl Sizes {
         let rings = if self.alloc_queues == 0 { queues } else { self.alloc_queues };
         u64::from(self.ax) * u64::from(rings)
     }
+}
+
+/// An allocation ring's place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ax {
+    /// The Bx ring that gets its notices; the core that polls it fills this ring.
+    pub link: u16,
+    /// NUMA node of its buffers.
+    pub node: u16,
+}
+
+/// A reception ring's place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bx {
+    /// The Ax rings associated with it; those of another node are never used.
+    pub from: Vec<u16>,
+    /// NUMA node of its core.
+    pub node: u16,
+}
+
+/// Links and associations of a port (§4.1). [`Sizes::plan`] makes the usual ones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Allocation rings, by number.
+    pub ax: Vec<Ax>,
+    /// Reception rings, by number: first those of the port's queues, then those that get notices alone.
+    pub bx: Vec<Bx>,
+}
+
+impl Plan {
+    fn validate(&self) -> Result<(), SizeError> {
+        let (ax, bx) = (self.ax.len(), self.bx.len());
+        interface::queue_count(u32::try_from(ax.max(bx)).unwrap_or(u32::MAX))?;
+        if let Some(a) = self.ax.iter().find(|a| usize::from(a.link) >= bx) {
+            let link = a.link;
+            return Err(SizeError::new(format!("rxbisect: an Ax is linked to Bx {link}; there are {bx}")));
+        }
+        if let Some(a) = self.bx.iter().flat_map(|b| &b.from).find(|&&a| usize::from(a) >= ax) {
+            return Err(SizeError::new(format!("rxbisect: a Bx is associated with Ax {a}; there are {ax}")));
+        }
+        Ok(())
+    }
+}
+
+/// One port: a host half for each Bx ring, and the NIC half.
+pub type Port<M> = (Vec<HostHalf<M>>, NicHalf<M>);
+
+/// Binds one port of `queues` with the usual plan. Behind the queues' host halves come those of the
+/// dedicated allocators: their `rx_burst` receives nothing and refills.
+///
+/// # Errors
+/// A size is not allowed, or the space has no room.
+pub fn build<S: Space>(
+    space: &mut S,
+    sizes: &Sizes,
+    queues: u32,
+    buffers: <S::Mem as Memory>::Buffers,
+) -> Result<Port<S::Mem>, SizeError> {
+    sizes.validate(queues)?;
+    build_plan(space, sizes, &sizes.plan(queues), buffers)
+}
+
+/// Binds one port with links and associations of its own.
+///
+/// # Errors
+/// A size is not allowed, the plan names a ring that is not there, or the space has no room.
+pub fn build_plan<S: Space>(
+    space: &mut S,
+    sizes: &Sizes,
+    plan: &Plan,
+    buffers: <S::Mem as Memory>::Buffers,
+) -> Result<Port<S::Mem>, SizeError> {
+    plan.validate()?;
+    let (mut hosts, mut bx) = (Vec::new(), Vec::new());
+    for (instance, place) in (0..).zip(&plan.bx) {
+        let (reader, writer) = completions::bind(space, [&ENTRY.of(sizes.bx), &INDEX], instance)?;
+        hosts.push(HostHalf::new(reader, buffers));
+        bx.push(nic::BxRing::new(writer, instance as u16, place, plan, sizes));
+    }
+    let mut ax = Vec::new();
+    for (id, place) in (0..).zip(&plan.ax) {
+        let (producer, consumer) =
+            empties::bind(space, [&DESCRIPTOR.of(sizes.ax), &DOORBELL], u32::from(id))?;
+        hosts[usize::from(place.link)].own(id, producer, sizes.ax);
+        ax.push(nic::AxRing::new(consumer, place.link));
+    }
+    Ok((hosts, NicHalf::new(ax, bx, buffers, sizes)))
 }

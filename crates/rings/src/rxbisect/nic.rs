@@ -1,0 +1,263 @@
+//! The NIC half of `rxbisect`: which Ax ring gives the buffer, and when its core is told (rxbisect §4.1,
+//! §4.4).
+//!
+//! **Choice.** The Ax rings linked to the frame's Bx ring come first, then any other associated one of
+//! the same NUMA node that is not empty, in rotation. An Ax ring is *eligible* only if the Bx ring that
+//! it is linked to can take the notice; the entry is reserved when the buffer is consumed. So a queue
+//! that is no longer polled fills its Bx ring and makes its own Ax ring ineligible, and nothing else.
+//!
+//! **Notices.** A buffer from a linked Ax ring is told of in the frame's own entry (combined); any other
+//! in an entry of its own (split), which may be held back until a frame arrives for that Bx ring, until
+//! `batch` of them wait, until its Ax ring is empty (its core must not learn last that the NIC starves),
+//! or until `timeout`. What is held back is written before any later entry, so notices of one Ax ring
+//! stay in ring order.
+//!
+//! **Outcomes.** `RingFull`: the queue's Bx ring has no room besides what is reserved. `NoBuffer`: it
+//! has, but no associated Ax ring is eligible and not empty.
+
+use std::collections::VecDeque;
+
+use memory::{Buf, Memory, Ps};
+
+use super::{Bx, Plan, Sizes, origin};
+use crate::completions::Writer;
+use crate::empties::Consumer;
+use crate::{Frame, Nic, Outcome};
+
+// ## NIC half
+
+/// The NIC's end of all rings of a port.
+pub struct NicHalf<M: Memory> {
+    ax: Vec<AxRing<M>>,
+    bx: Vec<BxRing<M>>,
+    buffers: M::Buffers,
+    batch: usize,
+    timeout: Ps,
+    /// No held notice is due before.
+    next: Ps,
+    /// Number of this `deliver`: each of the cores' indexes is read at most once in a call.
+    call: u64,
+    counts: Counts,
+}
+
+#[derive(Default)]
+struct Counts {
+    foreign: u64,
+    combined: u64,
+    split: u64,
+    batched: u64,
+}
+
+/// An Ax ring as the NIC sees it.
+pub(super) struct AxRing<M: Memory> {
+    consumer: Consumer<M>,
+    link: usize,
+    /// The call in which the doorbell was read last.
+    read: u64,
+}
+
+/// A Bx ring as the NIC sees it.
+pub(super) struct BxRing<M: Memory> {
+    writer: Writer<M>,
+    /// Associated Ax rings of the same node that are linked to this ring.
+    own: Vec<u16>,
+    /// The other associated Ax rings of the same node.
+    others: Vec<u16>,
+    /// Where in `others` to look first.
+    turn: usize,
+    /// Notices held back, oldest first; each has an entry reserved.
+    held: VecDeque<u64>,
+    /// When the oldest of them must be written.
+    due: Ps,
+    /// The call in which the core's index was read last.
+    read: u64,
+}
+
+impl<M: Memory> AxRing<M> {
+    pub(super) fn new(consumer: Consumer<M>, link: u16) -> AxRing<M> {
+        AxRing { consumer, link: usize::from(link), read: 0 }
+    }
+
+    /// Whether a buffer is posted.
+    #[inline(always)]
+    fn ready(&mut self, m: &mut M, call: u64) -> bool {
+        if self.consumer.ready() == 0 && self.read != call {
+            self.read = call;
+            self.consumer.refresh(m);
+        }
+        self.consumer.ready() > 0
+    }
+}
+
+impl<M: Memory> BxRing<M> {
+    pub(super) fn new(writer: Writer<M>, id: u16, place: &Bx, plan: &Plan, sizes: &Sizes) -> BxRing<M> {
+        let near = place.from.iter().copied().filter(|&a| plan.ax[usize::from(a)].node == place.node);
+        let (own, others) = near.partition(|&a| plan.ax[usize::from(a)].link == id);
+        let held = VecDeque::with_capacity(sizes.batch as usize);
+        BxRing { writer, own, others, turn: 0, held, due: Ps::NEVER, read: 0 }
+    }
+
+    /// Whether one more entry fits besides those that are reserved.
+    #[inline(always)]
+    fn has_room(&mut self, m: &mut M, call: u64) -> bool {
+        if self.writer.room() <= self.held.len() as u64 && self.read != call {
+            self.read = call;
+            self.writer.refresh(m);
+        }
+        self.writer.room() > self.held.len() as u64
+    }
+
+    /// Writes what is held back; how many.
+    #[inline(always)]
+    fn flush(&mut self, m: &mut M) -> u64 {
+        let count = self.held.len() as u64;
+        while let Some(origin) = self.held.pop_front() {
+            self.writer.notice(m, origin);
+        }
+        count
+    }
+}
+
+impl<M: Memory> NicHalf<M> {
+    pub(super) fn new(
+        ax: Vec<AxRing<M>>,
+        bx: Vec<BxRing<M>>,
+        buffers: M::Buffers,
+        sizes: &Sizes,
+    ) -> NicHalf<M> {
+        let (batch, timeout) = (sizes.batch as usize, sizes.timeout);
+        let counts = Counts::default();
+        NicHalf { ax, bx, buffers, batch, timeout, next: Ps::NEVER, call: 0, counts }
+    }
+
+    fn store(&mut self, m: &mut M, queue: usize, frame: &Frame<'_>) -> Outcome {
+        if !self.bx[queue].has_room(m, self.call) {
+            return Outcome::RingFull;
+        }
+        let (ax, buf) = match self.choose(m, queue, frame.len) {
+            Ok(choice) => choice,
+            Err(outcome) => return outcome,
+        };
+        let ring = &mut self.ax[usize::from(ax)];
+        let (notice, link) = (origin(ax, ring.consumer.head()), ring.link);
+        ring.consumer.advance();
+        m.put(self.buffers, buf, 0, frame.bytes(), u32::from(frame.len));
+        let bx = &mut self.bx[queue];
+        self.counts.batched += bx.flush(m);
+        if link == queue {
+            bx.writer.frame(m, buf, frame, Some(notice));
+            self.counts.combined += 1;
+        } else {
+            bx.writer.frame(m, buf, frame, None);
+            self.counts.foreign += 1;
+            self.hold(m, ax, notice);
+        }
+        Outcome::Delivered
+    }
+
+    /// The Ax ring to take from, and its buffer, which is not yet consumed.
+    #[inline(always)]
+    fn choose(&mut self, m: &mut M, queue: usize, len: u16) -> Result<(u16, Buf), Outcome> {
+        for k in 0..self.bx[queue].own.len() {
+            let ax = self.bx[queue].own[k]; // its notice shares the frame's entry: always eligible
+            match self.peek(m, ax, len) {
+                Err(Outcome::NoBuffer) => {}
+                found => return found.map(|buf| (ax, buf)),
+            }
+        }
+        let (turn, count) = (self.bx[queue].turn, self.bx[queue].others.len());
+        for k in 0..count {
+            let at = if turn + k < count { turn + k } else { turn + k - count };
+            let ax = self.bx[queue].others[at];
+            let link = self.ax[usize::from(ax)].link;
+            if !self.ax[usize::from(ax)].ready(m, self.call) || !self.bx[link].has_room(m, self.call) {
+                continue;
+            }
+            match self.peek(m, ax, len) {
+                Err(Outcome::NoBuffer) => {}
+                found => {
+                    self.bx[queue].turn = if at + 1 < count { at + 1 } else { 0 };
+                    return found.map(|buf| (ax, buf));
+                }
+            }
+        }
+        Err(Outcome::NoBuffer)
+    }
+
+    #[inline(always)]
+    fn peek(&mut self, m: &mut M, ax: u16, len: u16) -> Result<Buf, Outcome> {
+        let ring = &mut self.ax[usize::from(ax)];
+        if !ring.ready(m, self.call) {
+            return Err(Outcome::NoBuffer);
+        }
+        ring.consumer.peek(m, self.buffers, len, Outcome::NoBuffer)
+    }
+
+    /// Tells the core of `ax`, now or later; an entry of its Bx ring is reserved from here on.
+    fn hold(&mut self, m: &mut M, ax: u16, notice: u64) {
+        let ring = &self.ax[usize::from(ax)];
+        let last = ring.consumer.ready() == 0;
+        let bx = &mut self.bx[ring.link];
+        bx.held.push_back(notice);
+        self.counts.split += 1;
+        if bx.held.len() >= self.batch || last {
+            let written = bx.flush(m);
+            self.counts.batched += if written > 1 { written } else { 0 };
+        } else if bx.held.len() == 1 {
+            bx.due = m.now() + self.timeout;
+            self.next = self.next.min(bx.due);
+        }
+    }
+}
+
+impl<M: Memory> Nic<M> for NicHalf<M> {
+    #[inline]
+    fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
+        let queue = usize::from(queue);
+        if queue >= self.bx.len() {
+            return out.fill(Outcome::RingFull); // a queue that does not exist has no room
+        }
+        self.call += 1;
+        for (frame, outcome) in frames.iter().zip(out) {
+            *outcome = self.store(m, queue, frame);
+            m.chain();
+        }
+    }
+
+    fn poll(&mut self, m: &mut M) -> Option<Ps> {
+        if self.next == Ps::NEVER {
+            return None;
+        }
+        let now = m.now();
+        if self.next <= now {
+            self.next = Ps::NEVER;
+            for bx in self.bx.iter_mut().filter(|bx| !bx.held.is_empty()) {
+                if bx.due <= now {
+                    self.counts.batched += bx.flush(m);
+                } else {
+                    self.next = self.next.min(bx.due);
+                }
+            }
+        }
+        (self.next != Ps::NEVER).then_some(self.next)
+    }
+
+    fn stop(&mut self, m: &mut M) {
+        for bx in &mut self.bx {
+            self.counts.batched += bx.flush(m);
+        }
+        self.next = Ps::NEVER;
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let bad = self.ax.iter().map(|ax| ax.consumer.faults).sum();
+        let c = &self.counts;
+        vec![
+            ("foreign", c.foreign),
+            ("combined", c.combined),
+            ("split", c.split),
+            ("batched", c.batched),
+            ("bad_descriptors", bad),
+        ]
+    }
+}

@@ -1,1 +1,68 @@
-//! (to come)
+//! Packet applications, each written once for real memory and for the modelled server.
+//!
+//! An [`App`] decides on one frame's headers; [`App::process`] is the burst loop that they share, and
+//! [`Worker`] the run-to-completion loop around it. On real memory an application really rewrites
+//! headers and checksums; in the model it does the same, and its declared cycles and table accesses
+//! are charged.
+
+mod any;
+mod batch;
+mod headers;
+pub mod l3fwd;
+pub mod lb;
+pub mod nat;
+pub mod table;
+mod worker;
+
+pub use any::{AnyApp, Kind};
+pub use batch::{Batch, Cause, Counters, Verdict};
+pub use headers::{End, Headers, SEEN};
+pub use worker::{Unsent, Worker, WorkerCounters};
+
+use memory::Memory;
+use rings::Completion;
+
+/// Frames of a burst whose headers are on their way while another is processed.
+const AHEAD: usize = 4;
+
+/// What an application does to packets.
+pub trait App<M: Memory> {
+    /// CPU cycles per frame beside the memory accesses that the application makes.
+    fn cycles(&self) -> u32;
+
+    /// Decides on one frame and rewrites its headers.
+    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict;
+
+    /// Processes a burst: every buffer of `burst` ends in `batch`, to be sent or given back.
+    #[inline]
+    fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
+        for c in burst.iter().take(AHEAD) {
+            m.prefetch(frames, c.buf, 0);
+        }
+        for (i, c) in burst.iter().enumerate() {
+            if let Some(later) = burst.get(i + AHEAD) {
+                m.prefetch(frames, later.buf, 0);
+            }
+            headers::metadata(m, frames, c);
+            m.work(self.cycles());
+            let mut headers = Headers::load(m, frames, c);
+            let verdict = if headers.is_bad() {
+                Verdict::Drop(Cause::BadHeader)
+            } else if headers.is_ip() {
+                self.frame(m, &mut headers)
+            } else {
+                Verdict::Pass
+            };
+            if verdict == Verdict::Send {
+                headers.store(m, frames, c);
+            }
+            batch.file(c.buf, c.len, verdict);
+            m.chain();
+        }
+    }
+
+    /// Named counters beside those of the [`Batch`].
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
+}

@@ -1,0 +1,83 @@
+//! The choice of an application by name; dispatch once per burst.
+
+use memory::Memory;
+use rings::Completion;
+
+use crate::l3fwd::L3fwd;
+use crate::lb::{self, Lb};
+use crate::nat::{self, Nat};
+use crate::table::FlowTable;
+use crate::{App, Batch, Headers, Verdict};
+
+/// Which application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Longest-prefix-match forwarding.
+    L3fwd,
+    /// Load balancer over 32 servers.
+    Lb,
+    /// Address translation.
+    Nat,
+}
+
+impl Kind {
+    /// All applications.
+    pub const ALL: [Kind; 3] = [Kind::L3fwd, Kind::Lb, Kind::Nat];
+
+    /// The name on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::L3fwd => "l3fwd",
+            Kind::Lb => "lb",
+            Kind::Nat => "nat",
+        }
+    }
+
+    /// Default cycles per frame beside memory accesses.
+    pub const fn cycles(self) -> u32 {
+        match self {
+            Kind::L3fwd => crate::l3fwd::CYCLES,
+            Kind::Lb => lb::CYCLES,
+            Kind::Nat => nat::CYCLES,
+        }
+    }
+}
+
+/// Any application over flow table `T`.
+pub enum AnyApp<M: Memory, T> {
+    /// Longest-prefix-match forwarding.
+    L3fwd(L3fwd<M>),
+    /// Load balancer.
+    Lb(Lb<T>),
+    /// Address translation.
+    Nat(Nat<T>),
+}
+
+/// Calls the same method on whichever application it is.
+macro_rules! each {
+    ($self:expr, $app:ident => $call:expr) => {
+        match $self {
+            AnyApp::L3fwd($app) => $call,
+            AnyApp::Lb($app) => $call,
+            AnyApp::Nat($app) => $call,
+        }
+    };
+}
+
+impl<M: Memory, T: FlowTable<M>> App<M> for AnyApp<M, T> {
+    fn cycles(&self) -> u32 {
+        each!(self, app => App::<M>::cycles(app))
+    }
+
+    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict {
+        each!(self, app => app.frame(m, headers))
+    }
+
+    fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
+        each!(self, app => app.process(m, frames, burst, batch))
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        each!(self, app => App::<M>::counters(app))
+    }
+}

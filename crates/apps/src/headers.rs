@@ -1,0 +1,259 @@
+//! A frame's headers in an application's hands: read once, rewritten in place, stored once.
+
+use core::ops::Range;
+
+use memory::{Memory, Touch};
+use packet::{Fault, Parsed, checksum};
+use rings::Completion;
+
+use crate::table::Key;
+
+/// Bytes of a frame that applications look at: two lines hold every header but exotic IPv6 chains.
+pub const SEEN: usize = 128;
+
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const ICMP: u8 = 1;
+
+/// One end of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// Where it comes from.
+    Source,
+    /// Where it goes.
+    Destination,
+}
+
+/// The first bytes of a frame and what the parser found in them. Every change keeps the IP and
+/// transport checksums right by RFC 1624, without a look at the payload.
+pub struct Headers {
+    bytes: [u8; SEEN],
+    seen: usize,
+    len: u16,
+    parsed: Parsed,
+    /// What has changed: nothing while its start is behind its end.
+    dirty: Range<usize>,
+}
+
+impl Headers {
+    /// Reads the headers of a received frame.
+    #[inline]
+    pub fn load<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion) -> Headers {
+        let seen = SEEN.min(usize::from(c.len));
+        let mut bytes = [0; SEEN];
+        m.get(frames, c.buf, 0, &mut bytes[..seen], seen as u32);
+        Headers {
+            bytes,
+            seen,
+            len: c.len,
+            parsed: packet::parse(&bytes[..seen]),
+            dirty: Range { start: SEEN, end: 0 },
+        }
+    }
+
+    /// Writes back what has changed.
+    #[inline]
+    pub fn store<M: Memory>(&self, m: &mut M, frames: M::Buffers, c: &Completion) {
+        if let Some(changed) = self.bytes.get(self.dirty.clone()) {
+            m.put(frames, c.buf, self.dirty.start as u32, changed, changed.len() as u32);
+        }
+    }
+
+    /// What the parser found.
+    pub fn parsed(&self) -> &Parsed {
+        &self.parsed
+    }
+
+    /// The bytes in view.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.seen]
+    }
+
+    /// Whether the headers contradict themselves or the frame ends inside them.
+    pub fn is_bad(&self) -> bool {
+        match self.parsed.fault {
+            None => false,
+            Some(Fault::Short) => self.seen == usize::from(self.len),
+            Some(Fault::Version | Fault::Length) => true,
+        }
+    }
+
+    /// Whether there is an IP header, and all headers are in view.
+    pub fn is_ip(&self) -> bool {
+        self.parsed.fault.is_none() && self.parsed.l3 != 0
+    }
+
+    /// The flow that the frame belongs to, as it came.
+    #[inline]
+    pub fn key(&self) -> Option<Key> {
+        let ports = match self.echo() {
+            Some(at) => [self.bytes[at], self.bytes[at + 1], 0, 0],
+            None => *self.parsed.ports(self.bytes()).unwrap_or(&[0; 4]),
+        };
+        Key::new(self.parsed.addresses(self.bytes())?, ports, self.parsed.proto)
+    }
+
+    /// Whether the frame opens a TCP connection: SYN without ACK.
+    pub fn opens(&self) -> bool {
+        const SYN: u8 = 2;
+        const ACK: u8 = 16;
+        self.parsed.has_ports()
+            && self.parsed.proto == TCP
+            && self.bytes().get(usize::from(self.parsed.l4) + 13).is_some_and(|f| f & (SYN | ACK) == SYN)
+    }
+
+    /// An IPv4 address.
+    pub fn ipv4(&self, end: End) -> Option<[u8; 4]> {
+        let at = self.parsed.is_ipv4().then(|| self.address_at(end))?;
+        self.bytes.get(at..at + 4)?.first_chunk().copied()
+    }
+
+    /// An IPv6 address.
+    pub fn ipv6(&self, end: End) -> Option<[u8; 16]> {
+        let at = self.parsed.is_ipv6().then(|| self.address_at(end))?;
+        self.bytes.get(at..at + 16)?.first_chunk().copied()
+    }
+
+    /// The port, or an ICMP echo's identifier (the same at both ends): what a translation may change.
+    pub fn port(&self, end: End) -> Option<u16> {
+        let at = self.port_at(end)?;
+        Some(u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]))
+    }
+
+    /// One hop less to live; `false`, and nothing changed, if there was none to lose.
+    #[inline]
+    pub fn hop(&mut self) -> bool {
+        let l3 = usize::from(self.parsed.l3);
+        let v4 = self.parsed.is_ipv4();
+        let at = l3 + if v4 { 8 } else { 7 };
+        let life = self.bytes[at];
+        if life <= 1 {
+            return false;
+        }
+        self.set(at, &[life - 1]);
+        if v4 {
+            // Time to live is the first half of its 16-bit word.
+            self.fix(l3 + 10, u32::from(life) << 8, u32::from(life - 1) << 8);
+        }
+        true
+    }
+
+    /// Another IPv4 address at one end.
+    #[inline]
+    pub fn set_ipv4(&mut self, end: End, address: [u8; 4]) {
+        let Some(old) = self.ipv4(end) else { return };
+        let (old, new) = (u32::from_be_bytes(old), u32::from_be_bytes(address));
+        self.set(self.address_at(end), &address);
+        self.fix(usize::from(self.parsed.l3) + 10, old, new);
+        if let Some(at) = self.pseudo_checksum_at() {
+            self.fix_transport(at, old, new);
+        }
+    }
+
+    /// Another IPv6 address at one end.
+    #[inline]
+    pub fn set_ipv6(&mut self, end: End, address: [u8; 16]) {
+        let Some(old) = self.ipv6(end) else { return };
+        self.set(self.address_at(end), &address);
+        let Some(at) = self.pseudo_checksum_at() else { return };
+        for (old, new) in old.as_chunks::<4>().0.iter().zip(address.as_chunks::<4>().0) {
+            self.fix_transport(at, u32::from_be_bytes(*old), u32::from_be_bytes(*new));
+        }
+    }
+
+    /// Another port (or echo identifier) at one end.
+    #[inline]
+    pub fn set_port(&mut self, end: End, port: u16) {
+        let (Some(at), Some(old)) = (self.port_at(end), self.port(end)) else { return };
+        self.set(at, &port.to_be_bytes());
+        if let Some(sum) = self.transport_checksum_at() {
+            self.fix_transport(sum, u32::from(old), u32::from(port));
+        }
+    }
+
+    /// The link addresses of the next hop and of the port that sends.
+    #[inline]
+    pub fn set_macs(&mut self, destination: [u8; 6], source: [u8; 6]) {
+        self.set(0, &destination);
+        self.set(6, &source);
+    }
+
+    #[inline]
+    fn set(&mut self, at: usize, new: &[u8]) {
+        if let Some(place) = self.bytes[..self.seen].get_mut(at..at + new.len()) {
+            place.copy_from_slice(new);
+            self.dirty = self.dirty.start.min(at)..self.dirty.end.max(at + new.len());
+        }
+    }
+
+    /// The checksum at `at` follows a change of a word that it covers.
+    #[inline]
+    fn fix(&mut self, at: usize, old: u32, new: u32) {
+        let Some(sum) = self.bytes.get(at..at + 2) else { return };
+        let sum = checksum::update32(u16::from_be_bytes([sum[0], sum[1]]), old, new);
+        self.set(at, &sum.to_be_bytes());
+    }
+
+    /// As [`fix`](Self::fix) for the transport's checksum, of which UDP over IPv4 may have none.
+    #[inline]
+    fn fix_transport(&mut self, at: usize, old: u32, new: u32) {
+        if self.parsed.proto != UDP {
+            return self.fix(at, old, new);
+        }
+        let Some(sum) = self.bytes.get(at..at + 2) else { return };
+        let sum = checksum::update32_udp(u16::from_be_bytes([sum[0], sum[1]]), old, new);
+        self.set(at, &sum.to_be_bytes());
+    }
+
+    fn address_at(&self, end: End) -> usize {
+        let (first, size) = if self.parsed.is_ipv4() { (12, 4) } else { (8, 16) };
+        usize::from(self.parsed.l3) + first + if end == End::Destination { size } else { 0 }
+    }
+
+    fn port_at(&self, end: End) -> Option<usize> {
+        let second = if end == End::Destination { 2 } else { 0 };
+        // An SCTP checksum is a CRC over the whole packet: its ports stay.
+        let at = match self.parsed.proto {
+            TCP | UDP if self.parsed.has_ports() => usize::from(self.parsed.l4) + second,
+            _ => self.echo()?,
+        };
+        (at + 2 <= self.seen).then_some(at)
+    }
+
+    /// Where an ICMP echo's identifier stands.
+    fn echo(&self) -> Option<usize> {
+        let l4 = usize::from(self.parsed.l4);
+        let whole = self.parsed.is_ipv4() && self.parsed.proto == ICMP && !self.parsed.is_fragment();
+        (whole && l4 != 0 && l4 + 8 <= self.seen && matches!(self.bytes[l4], 0 | 8)).then_some(l4 + 4)
+    }
+
+    /// The checksum that covers the ports.
+    fn transport_checksum_at(&self) -> Option<usize> {
+        let l4 = usize::from(self.parsed.l4);
+        let field = match self.parsed.proto {
+            TCP => 16,
+            UDP => 6,
+            ICMP => 2,
+            _ => return None,
+        };
+        (l4 != 0 && l4 + field + 2 <= self.seen).then_some(l4 + field)
+    }
+
+    /// The checksum that covers the addresses, a first fragment's included.
+    fn pseudo_checksum_at(&self) -> Option<usize> {
+        const ICMPV6: u8 = 58;
+        let l4 = usize::from(self.parsed.l4);
+        match self.parsed.proto {
+            TCP | UDP => self.transport_checksum_at(),
+            ICMPV6 if self.parsed.is_ipv6() && l4 != 0 && l4 + 4 <= self.seen => Some(l4 + 2),
+            _ => None,
+        }
+    }
+}
+
+/// Touches the packet's metadata as a driver and its framework do: the mbuf's two lines.
+#[inline]
+pub(crate) fn metadata<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion) {
+    m.meta(frames, c.buf, 0, Touch::Write);
+    m.meta(frames, c.buf, 1, Touch::Write);
+}

@@ -1,0 +1,53 @@
+//! `l3fwd`: longest-prefix-match forwarding of IPv4 and IPv6.
+
+mod fib;
+mod routes;
+
+pub use fib::Fib;
+pub use routes::{NextHop, Route, RouteError, parse_routes};
+
+use std::sync::Arc;
+
+use memory::Memory;
+
+use crate::{App, Cause, End, Headers, Verdict};
+
+/// Cycles per frame beside memory accesses: assumed, of the order of DPDK's example of this name.
+pub const CYCLES: u32 = 150;
+
+/// Looks up the destination, takes one hop off, and addresses the frame to the next hop.
+pub struct L3fwd<M: Memory> {
+    fib: Arc<Fib>,
+    table: M::Table,
+    cycles: u32,
+    /// Our port's own link address.
+    mac: [u8; 6],
+}
+
+impl<M: Memory> L3fwd<M> {
+    /// Forwards by `fib`, whose addresses are those of `table` ([`Fib::bind`]).
+    pub fn new(fib: Arc<Fib>, table: M::Table, cycles: u32) -> L3fwd<M> {
+        L3fwd { fib, table, cycles, mac: [0x02, 0, 0, 0, 0, 1] }
+    }
+}
+
+impl<M: Memory> App<M> for L3fwd<M> {
+    fn cycles(&self) -> u32 {
+        self.cycles
+    }
+
+    #[inline]
+    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict {
+        if !headers.hop() {
+            return Verdict::Drop(Cause::TtlExpired);
+        }
+        let hop = match (headers.ipv4(End::Destination), headers.ipv6(End::Destination)) {
+            (Some(v4), _) => self.fib.ipv4(m, self.table, v4),
+            (_, Some(v6)) => self.fib.ipv6(m, self.table, v6),
+            _ => return Verdict::Pass,
+        };
+        let Some(hop) = hop else { return Verdict::Drop(Cause::NoRoute) };
+        headers.set_macs(hop.mac, self.mac);
+        Verdict::Send
+    }
+}

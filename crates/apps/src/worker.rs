@@ -1,0 +1,194 @@
+//! The run-to-completion loop of a core: receive a burst, process it, send it.
+
+use memory::{Buf, Memory};
+use rings::tx::HostTx;
+use rings::{Buffers, Completion, Host};
+
+use crate::{App, Batch, Counters};
+
+/// What becomes of frames that the transmit ring has no room for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unsent {
+    /// Dropped at once and counted, as DPDK's l3fwd does.
+    #[default]
+    Drop,
+    /// Kept, and offered again before anything more is received.
+    Keep,
+}
+
+/// What a worker did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkerCounters {
+    /// Frames received.
+    pub received: u64,
+    /// Bursts that were not empty.
+    pub bursts: u64,
+    /// Frames that the transmit ring took.
+    pub posted: u64,
+    /// Frames dropped because it had no room.
+    pub tx_full: u64,
+    /// Buffers given back at [`Worker::stop`] with their frames unsent.
+    pub stopped: u64,
+    /// What the application did.
+    pub app: Counters,
+}
+
+impl WorkerCounters {
+    /// Whether every received frame was posted, dropped or given back.
+    pub fn balanced(&self) -> bool {
+        let dropped: u64 = self.app.dropped.iter().sum();
+        self.received == self.app.total()
+            && self.received == self.posted + self.tx_full + dropped + self.stopped
+    }
+}
+
+/// A pool that remembers whether it ran short.
+struct Watched<B> {
+    pool: B,
+    short: bool,
+}
+
+impl<M: Memory, B: Buffers<M>> Buffers<M> for Watched<B> {
+    #[inline]
+    fn take(&mut self, m: &mut M, out: &mut [Buf]) -> usize {
+        let got = self.pool.take(m, out);
+        self.short |= got < out.len();
+        got
+    }
+
+    #[inline]
+    fn give(&mut self, m: &mut M, bufs: &[Buf]) {
+        self.pool.give(m, bufs);
+    }
+}
+
+/// A core's queue pair, buffers and application.
+pub struct Worker<M: Memory, H, B, A> {
+    host: H,
+    tx: HostTx<M>,
+    pool: Watched<B>,
+    frames: M::Buffers,
+    app: A,
+    unsent: Unsent,
+    burst: Box<[Completion]>,
+    batch: Batch,
+    counters: WorkerCounters,
+}
+
+impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
+    /// A worker that receives up to `burst` frames at a time (at least 1) into `frames`.
+    pub fn new(host: H, tx: HostTx<M>, pool: B, frames: M::Buffers, app: A, burst: usize) -> Self {
+        let burst = burst.max(1);
+        let nothing = Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 };
+        Worker {
+            host,
+            tx,
+            pool: Watched { pool, short: false },
+            frames,
+            app,
+            unsent: Unsent::Drop,
+            burst: vec![nothing; burst].into_boxed_slice(),
+            batch: Batch::with_capacity(burst),
+            counters: WorkerCounters::default(),
+        }
+    }
+
+    /// The same worker with another fate for unsent frames.
+    #[must_use]
+    pub fn with_unsent(self, unsent: Unsent) -> Self {
+        Worker { unsent, ..self }
+    }
+
+    /// Posts empty buffers (start of day); how many are missing.
+    pub fn fill(&mut self, m: &mut M) -> usize {
+        self.host.fill(m, &mut self.pool)
+    }
+
+    /// One turn: the frames received. After 0 the caller idles.
+    #[inline]
+    pub fn poll(&mut self, m: &mut M) -> usize {
+        if !self.batch.send.is_empty() {
+            self.send(m);
+            if !self.batch.send.is_empty() {
+                return 0;
+            }
+        }
+        let n = self.host.rx_burst(m, &mut self.pool, &mut self.burst);
+        if n == 0 {
+            if self.pool.short {
+                // The missing buffers may lie in the transmit ring, and no frame will come to free them.
+                self.pool.short = false;
+                self.tx.reclaim(m, &mut self.pool);
+            }
+            return 0;
+        }
+        self.counters.received += n as u64;
+        self.counters.bursts += 1;
+        self.app.process(m, self.frames, &self.burst[..n], &mut self.batch);
+        self.give_back(m);
+        self.send(m);
+        n
+    }
+
+    /// Posts what the batch holds; the rest is dropped or stays.
+    #[inline]
+    fn send(&mut self, m: &mut M) {
+        if self.batch.send.is_empty() {
+            return;
+        }
+        let taken = self.tx.tx_burst(m, &mut self.pool, &self.batch.send);
+        self.counters.posted += taken as u64;
+        if taken == self.batch.send.len() {
+            return self.batch.send.clear();
+        }
+        self.batch.send.drain(..taken);
+        if self.unsent == Unsent::Drop {
+            self.counters.tx_full += self.batch.send.len() as u64;
+            self.batch.free.extend(self.batch.send.drain(..).map(|s| s.buf));
+            self.give_back(m);
+        }
+    }
+
+    #[inline]
+    fn give_back(&mut self, m: &mut M) {
+        if !self.batch.free.is_empty() {
+            self.pool.give(m, &self.batch.free);
+            self.batch.free.clear();
+        }
+    }
+
+    /// Takes every buffer out of both rings, after both NIC halves have stopped: what is received and
+    /// not processed counts as nothing, what is processed and not sent as `stopped`.
+    pub fn stop(&mut self, m: &mut M) {
+        self.counters.stopped += self.batch.send.len() as u64;
+        self.batch.free.extend(self.batch.send.drain(..).map(|s| s.buf));
+        self.give_back(m);
+        self.host.drain(m, &mut self.pool);
+        self.tx.drain(m, &mut self.pool);
+    }
+
+    /// What happened so far.
+    pub fn counters(&self) -> WorkerCounters {
+        WorkerCounters { app: self.batch.counters, ..self.counters }
+    }
+
+    /// The application.
+    pub fn app(&self) -> &A {
+        &self.app
+    }
+
+    /// The queue's host half.
+    pub fn host(&self) -> &H {
+        &self.host
+    }
+
+    /// The transmit queue's host half.
+    pub fn tx(&self) -> &HostTx<M> {
+        &self.tx
+    }
+
+    /// The core's buffers.
+    pub fn pool_mut(&mut self) -> &mut B {
+        &mut self.pool.pool
+    }
+}

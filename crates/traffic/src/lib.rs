@@ -16,8 +16,10 @@ mod replay;
 mod rewrite;
 mod sizes;
 mod spec;
+pub mod stats;
 mod trace;
 mod wire;
+mod write;
 
 pub use cdf::Cdf;
 pub use error::{SpecError, TraceError};
@@ -26,6 +28,7 @@ pub use sizes::Sizes;
 pub use spec::{Arrivals, FlowDraw, Spec};
 pub use trace::{Skipped, Trace, TraceInfo};
 pub use wire::{Line, MIN_FRAME, OVERHEAD, wire_bytes};
+pub use write::write_pcap;
 
 use std::sync::Arc;
 

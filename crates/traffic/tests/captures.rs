@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use traffic::stats::TraceStats;
 use traffic::{Arrival, Rate, Trace, Workload, wire_bytes};
 
 /// The captures beside the project; none when they are not there.
@@ -80,5 +81,34 @@ fn every_capture_replays_at_the_asked_rate() {
         let gbps = bytes as f64 * 8000.0 / last as f64;
         // A lap is sent somewhere inside its time: its edges blur the mean by one lap at most.
         assert!((gbps / 50.0 - 1.0).abs() < 1.0 / (LAPS - 1) as f64, "{}: {gbps} Gbps", path.display());
+    }
+}
+
+/// Statistics of every capture add up; what is known of single ones is seen.
+#[test]
+fn every_capture_has_statistics_that_add_up() {
+    for path in captures() {
+        let stats = TraceStats::new(&Trace::open(&path).unwrap(), &[1, 8, 16]);
+        println!("{}: {}", path.display(), serde_json::to_string(&stats).unwrap());
+        let packets = stats.read.packets;
+        assert_eq!(stats.network.values().map(|s| s.packets).sum::<u64>(), packets);
+        assert_eq!(stats.sizes.histogram.iter().map(|c| c.packets).sum::<u64>(), packets);
+        for load in &stats.rss {
+            assert_eq!(load.packets.iter().sum::<u64>(), packets);
+            assert!(load.max_mean >= 1.0);
+        }
+        match path.file_stem().unwrap().to_str().unwrap() {
+            // Published with the captures: one elephant; a flood of one-packet flows; 500 equal
+            // connections, two directions each; VLANs and equal time stamps; a third without IP.
+            "nprint443_2k_bigendian" => assert!(stats.flows.top_pct > 50.0),
+            "cicddos2019_syn_26k" => assert!(stats.flows.top_pct < 1.0),
+            "zeek_echo_83k" => assert_eq!(stats.flows.count, 1000),
+            "nren_switch_4k" => assert!(stats.bursts.equal_stamps > 0 && stats.vlan.packets > 0),
+            "westermo_right_35k" => {
+                let ip = stats.network["ipv4"].packets_pct;
+                assert!((60.0..70.0).contains(&ip), "{ip}% IP");
+            }
+            _ => {}
+        }
     }
 }

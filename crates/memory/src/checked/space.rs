@@ -7,6 +7,7 @@ use loom::cell::Cell;
 use loom::sync::atomic::AtomicU64;
 
 use super::orders::Orders;
+use super::parked::Parked;
 use super::view::CheckedView;
 use crate::{Class, Field, Geometry, LayoutError, Side, Space};
 
@@ -19,6 +20,8 @@ pub(super) struct Cells {
     pub(super) instance: u32,
     /// One signal per entry; none in a field of class body.
     pub(super) signals: Vec<AtomicU64>,
+    /// The signals as last written, for those who wait.
+    pub(super) latest: Vec<std::cell::Cell<u64>>,
     /// The words before the signal, one cell per entry; empty where there are none.
     pub(super) bodies: Vec<Cell<[u64; 8]>>,
 }
@@ -33,6 +36,7 @@ pub(super) struct Store {
     pub(super) fields: Vec<Cells>,
     pub(super) pools: Vec<Vec<Payload>>,
     pub(super) orders: Arc<Orders>,
+    pub(super) parked: Parked,
 }
 
 /// A bound field.
@@ -55,7 +59,9 @@ pub struct CheckedSpace {
 
 impl CheckedSpace {
     pub(super) fn new(orders: Arc<Orders>) -> CheckedSpace {
-        CheckedSpace { store: Store { fields: Vec::new(), pools: Vec::new(), orders } }
+        CheckedSpace {
+            store: Store { fields: Vec::new(), pools: Vec::new(), orders, parked: Parked::default() },
+        }
     }
 
     /// Ends the set-up: from here on there are views.
@@ -95,6 +101,7 @@ impl Space for CheckedSpace {
             field: *field,
             instance,
             signals: (0..signals).map(|_| AtomicU64::new(0)).collect(),
+            latest: (0..signals).map(|_| std::cell::Cell::new(0)).collect(),
             bodies: (0..bodies).map(|_| Cell::new([0; 8])).collect(),
         });
         Ok(CheckedWords { field: self.store.fields.len() - 1 })

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use loom::sync::atomic::AtomicU64;
 
+use super::parked::{Place, Reads};
 use super::space::{Cells, CheckedBuffers, CheckedWords, Payload, Store};
 use crate::{Buf, Class, Fault, Memory, Ps, Side, Touch};
 
@@ -18,11 +19,12 @@ pub struct CheckedView {
     store: Rc<Store>,
     side: Side,
     now: Ps,
+    reads: Reads,
 }
 
 impl CheckedView {
     pub(super) fn new(store: Rc<Store>, side: Side) -> CheckedView {
-        CheckedView { store, side, now: Ps::ZERO }
+        CheckedView { store, side, now: Ps::ZERO, reads: Reads::default() }
     }
 
     /// Moves this agent's clock.
@@ -34,18 +36,41 @@ impl CheckedView {
         &self.store.fields[w.field]
     }
 
-    /// The signal of entry `i`, for a load.
-    fn load<const W: usize>(&self, w: CheckedWords<W>, i: u64) -> &AtomicU64 {
+    /// Loads the signal of entry `i`.
+    fn load<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, order: Ordering) -> u64 {
         let cells = self.cells(w);
         assert!(cells.field.class != Class::Body, "{}: body words have no signal", cells.field.name);
-        &cells.signals[masked(cells, i)]
+        let at = masked(cells, i);
+        let value = cells.signals[at].load(order);
+        self.reads.add((w.field, at), value);
+        value
     }
 
-    /// The signal of entry `i`, for a store or a read-modify-write.
-    fn store<const W: usize>(&self, w: CheckedWords<W>, i: u64, allowed: &[Class]) -> &AtomicU64 {
+    /// Stores the signal of entry `i`.
+    fn store<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, value: u64, order: Ordering) {
         let cells = self.cells(w);
-        self.may_write(cells, allowed);
-        &cells.signals[masked(cells, i)]
+        let at = masked(cells, i);
+        cells.signals[at].store(value, order);
+        self.wrote((w.field, at), value);
+    }
+
+    /// The signal of a contended entry, to be read and written at once.
+    fn contended<const W: usize>(&self, w: CheckedWords<W>, i: u64) -> (&AtomicU64, Place) {
+        let cells = self.cells(w);
+        self.may_write(cells, &[Class::Contended]);
+        let at = masked(cells, i);
+        (&cells.signals[at], (w.field, at))
+    }
+
+    fn wrote(&mut self, place: Place, value: u64) {
+        self.store.fields[place.0].latest[place.1].set(value);
+        self.reads.forget(place);
+        self.store.parked.wake(place);
+    }
+
+    fn park(&self, reads: Reads) {
+        let fields = &self.store.fields;
+        self.store.parked.wait(reads, |(field, at)| fields[field].latest[at].get());
     }
 
     fn may_write(&self, cells: &Cells, allowed: &[Class]) {
@@ -80,7 +105,6 @@ fn widen<const W: usize>(entry: [u64; W]) -> [u64; 8] {
 }
 
 const ONE_WRITER: &[Class] = &[Class::Signal, Class::Contended];
-const CONTENDED: &[Class] = &[Class::Contended];
 
 impl Memory for CheckedView {
     type Words<const W: usize> = CheckedWords<W>;
@@ -89,28 +113,30 @@ impl Memory for CheckedView {
 
     #[track_caller]
     fn acquire<const W: usize>(&mut self, w: CheckedWords<W>, i: u64) -> u64 {
-        self.load(w, i).load(self.order("acquire", Location::caller()))
+        let order = self.order("acquire", Location::caller());
+        self.load(w, i, order)
     }
 
     fn relaxed<const W: usize>(&mut self, w: CheckedWords<W>, i: u64) -> u64 {
-        self.load(w, i).load(Ordering::Relaxed)
+        self.load(w, i, Ordering::Relaxed)
     }
 
     #[track_caller]
     fn release<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, signal: u64) {
         let order = self.order("release", Location::caller());
-        self.store(w, i, ONE_WRITER).store(signal, order);
+        self.may_write(self.cells(w), ONE_WRITER);
+        self.store(w, i, signal, order);
     }
 
     #[track_caller]
     fn publish<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, entry: [u64; W]) {
         let order = self.order("publish", Location::caller());
-        let signal = self.store(w, i, ONE_WRITER);
         let cells = self.cells(w);
+        self.may_write(cells, ONE_WRITER);
         if W > 1 {
             cells.bodies[masked(cells, i)].set(widen(entry));
         }
-        signal.store(entry[W - 1], order);
+        self.store(w, i, entry[W - 1], order);
     }
 
     #[track_caller]
@@ -142,34 +168,57 @@ impl Memory for CheckedView {
     fn swap_if<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, old: u64, new: u64) -> Result<(), u64> {
         let order = self.order("swap_if", Location::caller());
         let failed = if order == Ordering::Relaxed { order } else { Ordering::Acquire };
-        self.store(w, i, CONTENDED).compare_exchange(old, new, order, failed).map(|_| ())
+        let (word, place) = self.contended(w, i);
+        match word.compare_exchange(old, new, order, failed) {
+            Ok(_) => {
+                self.wrote(place, new);
+                Ok(())
+            }
+            Err(seen) => {
+                self.reads.add(place, seen);
+                Err(seen)
+            }
+        }
     }
 
     #[track_caller]
     fn or<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, bits: u64) -> u64 {
         let order = self.order("or", Location::caller());
-        self.store(w, i, CONTENDED).fetch_or(bits, order)
+        let (word, place) = self.contended(w, i);
+        let before = word.fetch_or(bits, order);
+        self.wrote(place, before | bits);
+        before
     }
 
     #[track_caller]
     fn clear<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, bits: u64) -> u64 {
         let order = self.order("clear", Location::caller());
-        self.store(w, i, CONTENDED).fetch_and(!bits, order)
+        let (word, place) = self.contended(w, i);
+        let before = word.fetch_and(!bits, order);
+        self.wrote(place, before & !bits);
+        before
     }
 
     #[track_caller]
     fn add<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, n: u64) -> u64 {
         let order = self.order("add", Location::caller());
-        self.store(w, i, CONTENDED).fetch_add(n, order)
+        let (word, place) = self.contended(w, i);
+        let before = word.fetch_add(n, order);
+        self.wrote(place, before.wrapping_add(n));
+        before
     }
 
-    fn wait<const W: usize>(&mut self, _w: CheckedWords<W>, _i: u64, _seen: u64) {
-        loom::thread::yield_now();
+    fn wait<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, seen: u64) {
+        let place = (w.field, masked(self.cells(w), i));
+        let mut only = Reads::default();
+        only.add(place, seen);
+        self.park(only);
     }
 
     fn idle(&mut self) {
         self.now += IDLE;
-        loom::thread::yield_now();
+        let reads = core::mem::take(&mut self.reads);
+        self.park(reads);
     }
 
     fn pause(&mut self, until: Ps, _early: bool) {
@@ -180,7 +229,8 @@ impl Memory for CheckedView {
     #[track_caller]
     fn ring(&mut self, bell: CheckedWords<1>, value: u64) {
         let order = self.order("ring", Location::caller());
-        self.store(bell, 0, &[Class::Doorbell]).store(value, order);
+        self.may_write(self.cells(bell), &[Class::Doorbell]);
+        self.store(bell, 0, value, order);
     }
 
     fn check(&self, b: CheckedBuffers, raw: u64, len: u32) -> Result<Buf, Fault> {

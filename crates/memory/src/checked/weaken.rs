@@ -1,0 +1,96 @@
+//! Is every ordering needed? Relaxes one site after the other and looks whether a scenario fails.
+
+use core::fmt;
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+use std::{fs, io};
+
+use super::explore::{Bounds, explore};
+use super::orders::{Orders, Site};
+use super::space::CheckedSpace;
+
+/// A named test that runs in every interleaving.
+#[derive(Clone, Copy)]
+pub struct Scenario {
+    /// Its name.
+    pub name: &'static str,
+    /// One execution.
+    pub run: fn(CheckedSpace),
+}
+
+/// What became of a relaxed site.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The site.
+    pub site: Site,
+    /// The scenario that failed without it, and how; none if all passed.
+    pub caught: Option<(&'static str, String)>,
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.caught {
+            Some((scenario, how)) => {
+                write!(f, "{}: {scenario}: {}", self.site, how.lines().next().unwrap_or(""))
+            }
+            None => write!(f, "{}: relaxed and not missed", self.site),
+        }
+    }
+}
+
+/// Relaxes each site of `scenarios` that `ours` accepts, one at a time.
+///
+/// # Errors
+/// A scenario fails with all orderings in force.
+pub fn weaken(
+    bounds: Bounds,
+    scenarios: &[Scenario],
+    ours: impl Fn(&Site) -> bool,
+) -> Result<Vec<Verdict>, String> {
+    let mut runs = Vec::new();
+    for scenario in scenarios {
+        let orders = Arc::new(Orders::strong());
+        let explored =
+            explore(bounds, &orders, scenario.run).map_err(|e| format!("{}: {e}", scenario.name))?;
+        runs.push((explored.executions, scenario, orders.sites()));
+    }
+    runs.sort_by_key(|(executions, ..)| *executions); // the quick ones first
+    let sites: BTreeSet<Site> = runs.iter().flat_map(|(_, _, sites)| sites).copied().filter(ours).collect();
+    let caught = |site: Site| {
+        runs.iter().filter(|(_, _, sites)| sites.contains(&site)).find_map(|(_, scenario, _)| {
+            let weakened = Arc::new(Orders::weakened(site));
+            explore(bounds, &weakened, scenario.run).err().map(|how| (scenario.name, how))
+        })
+    };
+    Ok(sites.into_iter().map(|site| Verdict { site, caught: caught(site) }).collect())
+}
+
+/// The sites that nothing misses, as `file: source line`, the file below `src`: `verdicts` names them by position, a
+/// document by text that survives edits elsewhere. `root` is the workspace.
+///
+/// # Errors
+/// A source file cannot be read.
+pub fn unmissed(verdicts: &[Verdict], root: &Path) -> io::Result<BTreeSet<String>> {
+    let mut keys = BTreeSet::new();
+    for Verdict { site, .. } in verdicts.iter().filter(|v| v.caught.is_none()) {
+        let text = fs::read_to_string(root.join(site.file))?;
+        let line = text.lines().nth(site.line as usize - 1).unwrap_or("").trim();
+        let code = line.split(" //").next().unwrap_or(line).trim();
+        let (_, file) = site.file.rsplit_once("/src/").unwrap_or(("", site.file));
+        keys.insert(format!("{file}: {code}"));
+    }
+    Ok(keys)
+}
+
+/// The same keys as a document lists them: table rows ``| `file` | `source line` | reason |`` for
+/// files that `ours` accepts.
+pub fn listed(document: &str, ours: impl Fn(&str) -> bool) -> BTreeSet<String> {
+    let row = |line: &str| {
+        let mut cells = line.strip_prefix("| `")?.splitn(3, "` | `");
+        let (file, rest) = (cells.next()?, cells.next()?);
+        let (code, _reason) = rest.split_once("` | ")?;
+        (file.ends_with(".rs") && ours(file)).then(|| format!("{file}: {code}"))
+    };
+    document.lines().filter_map(row).collect()
+}

@@ -8,11 +8,14 @@ mod empties;
 mod entry;
 mod interface;
 mod lock;
+pub mod mock;
+pub mod oracle;
 pub mod pool;
 pub mod privring;
 pub mod rxbisect;
 pub mod shring;
 pub mod tx;
+pub mod world;
 
 use memory::{Buf, Memory, Ps};
 

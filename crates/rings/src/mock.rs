@@ -1,0 +1,217 @@
+//! The other side of each interface, to test one side against: a NIC that makes frames and keeps the
+//! books, and a core that receives, checks, sends or frees. Two of them on two threads are a test; all
+//! of a port's on one thread are a [`World`](crate::world::World).
+
+use std::collections::VecDeque;
+
+use memory::{Buf, Memory, Ps};
+
+use crate::oracle::{self, Ledger, MARK, Offered, Violation};
+use crate::pool::CoreCache;
+use crate::tx::{HostTx, NicTx};
+use crate::{AnyHost, AnyNic, Buffers, Completion, Host, Nic, Outcome, Segment};
+
+/// Frames or completions of one call.
+const BURST: usize = 32;
+
+/// Plays the wire and the NIC.
+pub struct MockNic<M: Memory> {
+    /// The NIC's view.
+    pub m: M,
+    rx: AnyNic<M>,
+    tx: NicTx<M>,
+    buffers: M::Buffers,
+    offered: Offered,
+    segments: Vec<Segment>,
+    sent: u64,
+}
+
+impl<M: Memory> MockNic<M> {
+    /// A NIC of a port with `queues`.
+    pub fn new(m: M, rx: AnyNic<M>, tx: NicTx<M>, buffers: M::Buffers, queues: u32) -> MockNic<M> {
+        MockNic { m, rx, tx, buffers, offered: Offered::new(queues), segments: Vec::new(), sent: 0 }
+    }
+
+    /// `count` frames of `len` bytes (at least [`MARK`]) arrive for `queue`; how many were delivered.
+    ///
+    /// # Errors
+    /// The NIC half delivered out of order.
+    pub fn arrive(&mut self, queue: u16, count: usize, len: u16) -> Result<usize, Violation> {
+        let len = len.max(MARK as u16);
+        let before = self.offered.count(Outcome::Delivered);
+        let mut left = count;
+        while left > 0 {
+            let n = left.min(BURST);
+            let numbers: [u64; BURST] =
+                core::array::from_fn(|k| if k < n { self.offered.next(queue) } else { 0 });
+            let marks = numbers.map(|number| oracle::mark(queue, number));
+            let frames: [_; BURST] = core::array::from_fn(|k| oracle::frame(&marks[k], len));
+            let mut out = [Outcome::NicBufferFull; BURST];
+            self.rx.deliver(&mut self.m, queue, &frames[..n], &mut out[..n]);
+            for k in 0..n {
+                self.offered.ended(queue, numbers[k], out[k])?;
+            }
+            left -= n;
+        }
+        Ok((self.offered.count(Outcome::Delivered) - before) as usize)
+    }
+
+    /// Writes what is due; the next deadline.
+    pub fn poll(&mut self) -> Option<Ps> {
+        self.rx.poll(&mut self.m)
+    }
+
+    /// Sends up to `count` frames; how many. The payload's mark is read and must be one.
+    ///
+    /// # Errors
+    /// A frame's segments are not those of one buffer that holds a frame.
+    pub fn send(&mut self, count: usize) -> Result<usize, Violation> {
+        for done in 0..count {
+            let Some((queue, descriptors)) = self.tx.collect(&mut self.m, &mut self.segments) else {
+                return Ok(done);
+            };
+            for seg in &self.segments {
+                let end = u32::from(seg.off) + u32::from(seg.len);
+                let Ok(buf) = self.m.check(self.buffers, seg.buf.0, end) else {
+                    return Err(Violation::Reused { buf: seg.buf.0 });
+                };
+                let mut bytes = [0; MARK];
+                self.m.get(self.buffers, buf, u32::from(seg.off), &mut bytes, u32::from(seg.len));
+            }
+            self.tx.sent(&mut self.m, queue, descriptors);
+            self.sent += 1;
+        }
+        Ok(count)
+    }
+
+    /// Writes what is held back, for the last time.
+    pub fn stop(&mut self) {
+        self.rx.stop(&mut self.m);
+    }
+
+    /// What was offered and what became of it.
+    pub fn offered(&self) -> &Offered {
+        &self.offered
+    }
+
+    /// Frames sent.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// The NIC half's counters.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.rx.counters()
+    }
+
+    /// The transmit NIC half.
+    pub fn tx(&mut self) -> &mut NicTx<M> {
+        &mut self.tx
+    }
+}
+
+/// Plays a core and its application.
+pub struct MockHost<M: Memory> {
+    /// The core's view.
+    pub m: M,
+    queue: u16,
+    rx: AnyHost<M>,
+    tx: HostTx<M>,
+    pool: CoreCache<M>,
+    buffers: M::Buffers,
+    received: Ledger,
+    /// Frames received, not yet sent or freed, oldest first.
+    held: VecDeque<Completion>,
+}
+
+impl<M: Memory> MockHost<M> {
+    /// The core of `queue`.
+    pub fn new(
+        m: M,
+        queue: u16,
+        rx: AnyHost<M>,
+        tx: HostTx<M>,
+        pool: CoreCache<M>,
+        buffers: M::Buffers,
+    ) -> MockHost<M> {
+        MockHost { m, queue, rx, tx, pool, buffers, received: Ledger::default(), held: VecDeque::new() }
+    }
+
+    /// Fills the receive rings; how many buffers are missing.
+    pub fn fill(&mut self) -> usize {
+        self.rx.fill(&mut self.m, &mut self.pool)
+    }
+
+    /// Receives up to `burst` frames (0 is a poll without room), checks them and keeps them.
+    ///
+    /// # Errors
+    /// A frame is not what was delivered.
+    pub fn poll(&mut self, burst: usize) -> Result<usize, Violation> {
+        let none = Completion { buf: Buf(u64::MAX), len: 0, rss: 0, kind: 0 };
+        let mut out = [none; BURST];
+        let n = self.rx.rx_burst(&mut self.m, &mut self.pool, &mut out[..burst.min(BURST)]);
+        for got in &out[..n] {
+            let mut bytes = [0; MARK];
+            self.m.get(self.buffers, got.buf, 0, &mut bytes, MARK as u32);
+            self.received.receive(self.queue, *got, &bytes)?;
+            self.held.push_back(*got);
+        }
+        Ok(n)
+    }
+
+    /// Gives up to `count` held buffers to the pool; how many.
+    pub fn free(&mut self, count: usize) -> usize {
+        let n = count.min(self.held.len());
+        for frame in self.held.drain(..n) {
+            self.pool.give(&mut self.m, &[frame.buf]);
+        }
+        n
+    }
+
+    /// Posts up to `count` held frames to send, every other one in two segments (the second of another
+    /// buffer); how many were taken.
+    pub fn send(&mut self, count: usize) -> usize {
+        let mut segs = Vec::new();
+        for (k, frame) in self.held.iter().take(count).enumerate() {
+            let last = k % 3 != 1 || k + 1 == count.min(self.held.len());
+            segs.push(Segment { buf: frame.buf, off: 0, len: frame.len, last });
+        }
+        let taken = self.tx.tx_burst(&mut self.m, &mut self.pool, &segs);
+        self.held.drain(..taken);
+        taken
+    }
+
+    /// Takes everything out of the rings after the NIC has stopped, and gives all buffers to the
+    /// shared pool.
+    pub fn drain(&mut self) {
+        self.rx.drain(&mut self.m, &mut self.pool);
+        self.tx.drain(&mut self.m, &mut self.pool);
+        self.free(usize::MAX);
+        self.pool.flush(&mut self.m);
+    }
+
+    /// What was received.
+    pub fn received(&self) -> &Ledger {
+        &self.received
+    }
+
+    /// Buffers of received frames that are neither sent nor freed.
+    pub fn held(&self) -> impl Iterator<Item = Buf> {
+        self.held.iter().map(|frame| frame.buf)
+    }
+
+    /// Buffers in the shared pool and in this core's cache.
+    pub fn available(&mut self) -> u64 {
+        self.pool.available(&mut self.m)
+    }
+
+    /// The host half's counters.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        self.rx.counters()
+    }
+
+    /// The receive half, the transmit half and the pool, to test one of them alone.
+    pub fn parts(&mut self) -> (&mut M, &mut AnyHost<M>, &mut HostTx<M>, &mut CoreCache<M>) {
+        (&mut self.m, &mut self.rx, &mut self.tx, &mut self.pool)
+    }
+}

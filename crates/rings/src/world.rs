@@ -1,0 +1,195 @@
+//! One port with its cores on one thread, driven by operations: unit tests, property tests and fuzzing
+//! share [`Op`] and the oracle.
+
+use std::collections::BTreeSet;
+
+use memory::{Geometry, Memory, Ps, Space};
+
+use crate::mock::{MockHost, MockNic};
+use crate::oracle::Violation;
+use crate::{Interface, SizeError, pool, tx};
+
+/// One step of a schedule. Numbers that are out of range wrap, so any sequence is a schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    /// Frames arrive.
+    Arrive {
+        /// Their queue.
+        queue: u16,
+        /// How many.
+        n: u16,
+        /// Bytes of each.
+        len: u16,
+    },
+    /// A core receives.
+    Poll {
+        /// The core.
+        core: u16,
+        /// At most so many.
+        burst: u16,
+    },
+    /// A core posts frames that it holds to be sent.
+    Send {
+        /// The core.
+        core: u16,
+        /// At most so many.
+        n: u16,
+    },
+    /// A core frees buffers that it holds.
+    Free {
+        /// The core.
+        core: u16,
+        /// At most so many.
+        n: u16,
+    },
+    /// The NIC sends.
+    NicTx {
+        /// At most so many frames.
+        n: u16,
+    },
+    /// Time passes and the NIC looks at its deadlines.
+    Tick {
+        /// Nanoseconds.
+        ns: u32,
+    },
+    /// A core stops (or starts again) to do anything.
+    Stall {
+        /// The core.
+        core: u16,
+    },
+}
+
+/// How large everything is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// The receive interface.
+    pub interface: Interface,
+    /// Queues of the port.
+    pub queues: u32,
+    /// Transmit ring.
+    pub tx: tx::Sizes,
+    /// Buffers of the pool.
+    pub buffers: u32,
+    /// Private buffers of a core.
+    pub cache: u32,
+}
+
+/// A port, its cores, its pool, the wire.
+pub struct World<M: Memory> {
+    /// The NIC.
+    pub nic: MockNic<M>,
+    /// The cores: first those of the queues, then dedicated allocators.
+    pub cores: Vec<MockHost<M>>,
+    stalled: Vec<bool>,
+    queues: u16,
+    buffers: u64,
+    /// Passes time.
+    advance: fn(&mut M, Ps),
+}
+
+impl<M: Memory> World<M> {
+    /// Builds a port in `space`; `nic` and `core` make the agents' views, `advance` moves the clock that
+    /// they share. The rings are not filled.
+    ///
+    /// # Errors
+    /// A size is not allowed, or the space has no room.
+    pub fn new<S: Space<Mem = M>>(
+        space: &mut S,
+        setup: &Setup,
+        nic: M,
+        mut core: impl FnMut(u32) -> M,
+        advance: fn(&mut M, Ps),
+    ) -> Result<World<M>, SizeError> {
+        let geometry = Geometry { count: setup.buffers, stride: 128, offset: 0, room: 128 };
+        let buffers = space.buffers(&geometry)?;
+        let (hosts, rx) = crate::build(space, &setup.interface, setup.queues, buffers)?;
+        let count = hosts.len() as u32;
+        let (host_tx, nic_tx) = tx::build(space, setup.tx, count)?;
+        let pools = pool::build(space, setup.buffers, count, setup.cache)?;
+        let parts = hosts.into_iter().zip(host_tx).zip(pools);
+        let cores = (0..count)
+            .zip(parts)
+            .map(|(i, ((rx, tx), pool))| MockHost::new(core(i), i as u16, rx, tx, pool, buffers))
+            .collect();
+        Ok(World {
+            nic: MockNic::new(nic, rx, nic_tx, buffers, setup.queues),
+            cores,
+            stalled: vec![false; count as usize],
+            queues: setup.queues as u16,
+            buffers: u64::from(setup.buffers),
+            advance,
+        })
+    }
+
+    /// Fills the receive rings of all cores; how many buffers are missing.
+    pub fn fill(&mut self) -> usize {
+        self.cores.iter_mut().map(MockHost::fill).sum()
+    }
+
+    /// One step; how many frames it moved.
+    ///
+    /// # Errors
+    /// A promise was broken.
+    pub fn apply(&mut self, op: Op) -> Result<usize, Violation> {
+        match op {
+            Op::Arrive { queue, n, len } => self.nic.arrive(queue % self.queues, usize::from(n), len),
+            Op::Poll { core, burst } => {
+                let Some(core) = self.awake(core) else { return Ok(0) };
+                let n = core.poll(usize::from(burst))?;
+                self.no_buffer_twice()?;
+                Ok(n)
+            }
+            Op::Send { core, n } => Ok(self.awake(core).map_or(0, |core| core.send(usize::from(n)))),
+            Op::Free { core, n } => Ok(self.awake(core).map_or(0, |core| core.free(usize::from(n)))),
+            Op::NicTx { n } => self.nic.send(usize::from(n)),
+            Op::Tick { ns } => {
+                (self.advance)(&mut self.nic.m, Ps::from_ns(u64::from(ns)));
+                self.nic.poll();
+                Ok(0)
+            }
+            Op::Stall { core } => {
+                let core = usize::from(core) % self.cores.len();
+                self.stalled[core] = !self.stalled[core];
+                Ok(0)
+            }
+        }
+    }
+
+    fn awake(&mut self, core: u16) -> Option<&mut MockHost<M>> {
+        let core = usize::from(core) % self.cores.len();
+        if self.stalled[core] { None } else { self.cores.get_mut(core) }
+    }
+
+    /// No buffer holds two frames that are in use.
+    fn no_buffer_twice(&self) -> Result<(), Violation> {
+        let mut seen = BTreeSet::new();
+        match self.cores.iter().flat_map(MockHost::held).find(|buf| !seen.insert(*buf)) {
+            Some(buf) => Err(Violation::Reused { buf: buf.0 }),
+            None => Ok(()),
+        }
+    }
+
+    /// Everything is received (unless `cut`, when frames stay in the rings), the NIC stops, all rings
+    /// are drained: every frame and every buffer must be accounted for.
+    ///
+    /// # Errors
+    /// Something is lost or doubled.
+    pub fn finish(mut self, cut: bool) -> Result<World<M>, Violation> {
+        if !cut {
+            self.nic.stop();
+            for core in &mut self.cores {
+                while core.poll(usize::MAX)? > 0 {
+                    core.free(usize::MAX);
+                }
+            }
+            self.nic.offered().judge(self.cores.iter().map(MockHost::received))?;
+        }
+        self.nic.stop();
+        self.cores.iter_mut().for_each(MockHost::drain);
+        let found = self.cores[0].available();
+        if found != self.buffers {
+            return Err(Violation::Buffers { made: self.buffers, found });
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,38 @@
+//! Every ring with its NIC half in every interleaving: rings of 2, 3 frames, at most 3 threads.
+//!
+//! No frame is lost or comes twice, a queue's frames keep their order, no payload is read before it is
+//! published or overwritten before it is read, every buffer is there at the end, and nobody waits for
+//! ever. `RXLAB_LOOM_PREEMPTIONS` sets the bound; docs/verification.md says what the checker cannot see.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+mod oracle;
+mod pool;
+mod privring;
+mod rxbisect;
+mod shring;
+mod tx;
+mod weakened;
+
+use std::sync::Arc;
+
+use memory::checked::{Bounds, Orders, Scenario, explore};
+
+/// All of them; the quick ones first.
+const SCENARIOS: [Scenario; 7] = [
+    privring::RING,
+    tx::SINGLE,
+    tx::SEGMENTS,
+    pool::STACK,
+    shring::SHARED,
+    rxbisect::COMBINED,
+    rxbisect::FOREIGN,
+];
+
+/// Runs one scenario with all orderings in force.
+fn passes(Scenario { name, run }: Scenario) {
+    match explore(Bounds::from_env(), &Arc::new(Orders::strong()), run) {
+        Ok(explored) => println!("{name}: {explored}"),
+        Err(error) => panic!("{name}: {error}"),
+    }
+}

@@ -1,0 +1,96 @@
+//! One core sends, one NIC collects. There are as many buffers as descriptors, so the core must free
+//! one before it can write the next frame, and must not before the NIC has read it.
+
+use memory::checked::{CheckedBuffers, CheckedSpace, CheckedView, Scenario, spawn};
+use memory::{Buf, Memory, Side};
+use rings::tx::{HostTx, NicTx, Sizes, build};
+use rings::{Buffers, Segment};
+
+use crate::oracle::{LEN, Spares, buffers};
+
+pub const SINGLE: Scenario = Scenario { name: "tx, ring 2, 3 frames", run: |space| run(space, 1, 1, 3) };
+
+/// Frames of two segments; completions every 4 descriptors would never come but for the empty ring.
+pub const SEGMENTS: Scenario =
+    Scenario { name: "tx, ring 2, 2 frames of 2 segments", run: |space| run(space, 2, 4, 2) };
+
+fn send(m: &mut CheckedView, host: &mut HostTx<CheckedView>, spares: &mut Spares, frame: Frame) {
+    let Frame { b, segments, n } = frame;
+    let mut bufs = vec![Buf(u64::MAX); segments];
+    let mut have = 0;
+    while have < segments {
+        let got = spares.take(m, &mut bufs[have..]);
+        have += got;
+        if got == 0 && host.reclaim(m, spares) == 0 {
+            m.idle();
+        }
+    }
+    let mut frame: Vec<_> = bufs.iter().map(|&buf| Segment { buf, off: 2, len: LEN, last: false }).collect();
+    frame[segments - 1].last = true;
+    for (k, segment) in frame.iter().enumerate() {
+        m.put(b, segment.buf, segment.off.into(), &[n, k as u8], LEN.into());
+    }
+    while host.tx_burst(m, spares, &frame) == 0 {
+        m.idle();
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Frame {
+    b: CheckedBuffers,
+    segments: usize,
+    n: u8,
+}
+
+/// Collects frame `n` and reads it.
+fn collect(m: &mut CheckedView, nic: &mut NicTx<CheckedView>, b: CheckedBuffers, segments: usize, n: u8) {
+    let mut frame = Vec::new();
+    let (queue, count) = loop {
+        match nic.collect(m, &mut frame) {
+            Some(sent) => break sent,
+            None => m.idle(),
+        }
+    };
+    assert_eq!((queue, count, frame.len()), (0, segments, segments));
+    for (k, segment) in (0..).zip(&frame) {
+        let buf = m.check(b, segment.buf.0, segment.len.into()).unwrap();
+        let mut bytes = [0xff; 3];
+        m.get(b, buf, segment.off.into(), &mut bytes, segment.len.into());
+        assert_eq!(bytes, [n, k, 0], "lost, doubled or overwritten");
+        assert_eq!(segment.last, usize::from(k) + 1 == segments);
+    }
+    nic.sent(m, queue, count);
+}
+
+fn run(mut space: CheckedSpace, segments: usize, complete_every: u32, frames: u8) {
+    let b = buffers(&mut space, 2);
+    let (mut hosts, mut nic) = build(&mut space, Sizes { ring: 2, complete_every }, 1).unwrap();
+    let space = space.share();
+    let (mut host, mut spares, mut m) = (hosts.remove(0), Spares::new(0, 2), space.view(Side::Host));
+    let core = spawn(move || {
+        for n in 1..=frames {
+            send(&mut m, &mut host, &mut spares, Frame { b, segments, n });
+        }
+        (host, spares)
+    });
+    let mut port = space.view(Side::Nic);
+    for n in 1..=frames {
+        collect(&mut port, &mut nic, b, segments, n);
+    }
+    let (mut host, mut spares) = core.join().unwrap();
+    let mut m = space.view(Side::Both);
+    host.reclaim(&mut m, &mut spares);
+    assert_eq!(host.filled(), 0, "a completion never came");
+    spares.0.sort_unstable();
+    assert_eq!(spares.0, [Buf(0), Buf(1)]);
+}
+
+#[test]
+fn frames_leave_once_and_intact() {
+    crate::passes(SINGLE);
+}
+
+#[test]
+fn segments_leave_as_whole_frames() {
+    crate::passes(SEGMENTS);
+}

@@ -1,0 +1,78 @@
+//! Any sizes, any batches, any schedule: nothing lost, nothing doubled, order kept, buffers conserved.
+
+mod common;
+
+use memory::Ps;
+use proptest::prelude::*;
+use rings::world::{Op, Setup};
+use rings::{Interface, privring, rxbisect, shring, tx};
+
+fn power(range: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = u32> {
+    range.prop_map(|n| 1 << n)
+}
+
+fn interface(queues: u32) -> impl Strategy<Value = Interface> {
+    let privring = power(1..=5).prop_map(|ring| Interface::PrivRing(privring::Sizes { ring }));
+    let shring = (power(2..=6), 1..=queues, power(1..=6))
+        .prop_map(|(ring, shared_by, completions)| shring::Sizes { ring, shared_by, completions })
+        .prop_map(Interface::ShRing);
+    let rxbisect = (power(1..=4), power(1..=5), 0..=queues, 1..=8u32, 0..4000u64, 0..=2u32)
+        .prop_map(move |(ax, bx, group, batch, ns, alloc)| rxbisect::Sizes {
+            ax,
+            bx,
+            group,
+            batch: batch.min(bx),
+            timeout: Ps::from_ns(ns),
+            alloc_queues: if alloc == 0 { 0 } else { alloc.max(queues.div_ceil(group.max(1))) },
+        })
+        .prop_map(Interface::RxBisect);
+    prop_oneof![privring, shring, rxbisect]
+}
+
+fn setup() -> impl Strategy<Value = Setup> {
+    (1..=4u32).prop_flat_map(|queues| {
+        (interface(queues), 1..200u32, 0..32u32, power(1..=4), 1..8u32).prop_map(
+            move |(interface, buffers, cache, ring, complete_every)| Setup {
+                interface,
+                queues,
+                tx: tx::Sizes { ring, complete_every },
+                buffers,
+                cache: cache.min(buffers),
+            },
+        )
+    })
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        8 => (0..4u16, 1..40u16, 16..140u16).prop_map(|(queue, n, len)| Op::Arrive { queue, n, len }),
+        8 => (0..8u16, 0..33u16).prop_map(|(core, burst)| Op::Poll { core, burst }),
+        4 => (0..8u16, 1..40u16).prop_map(|(core, n)| Op::Send { core, n }),
+        3 => (0..8u16, 1..40u16).prop_map(|(core, n)| Op::Free { core, n }),
+        4 => (1..40u16).prop_map(|n| Op::NicTx { n }),
+        2 => (0..3000u32).prop_map(|ns| Op::Tick { ns }),
+        1 => (0..8u16).prop_map(|core| Op::Stall { core }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_schedule_keeps_every_promise(
+        setup in setup(),
+        ops in prop::collection::vec(op(), 0..120),
+        cut: bool,
+    ) {
+        let (mut world, _) = common::with(&setup);
+        world.fill();
+        for op in ops {
+            world.apply(op)?;
+        }
+        let world = world.finish(cut)?;
+        for core in &world.cores {
+            prop_assert_eq!(common::counter(&core.counters(), "faults"), 0);
+        }
+        prop_assert_eq!(common::counter(&world.nic.counters(), "bad_descriptors"), 0);
+    }
+}

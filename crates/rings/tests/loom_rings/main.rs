@@ -19,12 +19,13 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 7] = [
+const SCENARIOS: [Scenario; 8] = [
     privring::RING,
     tx::SINGLE,
     tx::SEGMENTS,
     pool::STACK,
     shring::SHARED,
+    shring::DRAINED,
     rxbisect::COMBINED,
     rxbisect::FOREIGN,
 ];

@@ -5,19 +5,19 @@ use memory::{Buf, Geometry, Memory, Space};
 use rings::{Buffers, Completion, Frame, Host, Nic, Outcome};
 
 /// Bytes of a frame.
-pub const LEN: u16 = 60;
+pub(crate) const LEN: u16 = 60;
 
 /// `count` buffers.
-pub fn buffers(space: &mut CheckedSpace, count: u32) -> CheckedBuffers {
+pub(crate) fn buffers(space: &mut CheckedSpace, count: u32) -> CheckedBuffers {
     space.buffers(&Geometry { count, stride: 256, offset: 128, room: 128 }).unwrap()
 }
 
 /// A core's spares: what a driver hands over with the call.
-pub struct Spares(pub Vec<Buf>);
+pub(crate) struct Spares(pub Vec<Buf>);
 
 impl Spares {
     /// Buffers `from..to`.
-    pub fn new(from: u64, to: u64) -> Spares {
+    pub(crate) fn new(from: u64, to: u64) -> Spares {
         Spares((from..to).map(Buf).collect())
     }
 }
@@ -35,7 +35,7 @@ impl Buffers<CheckedView> for Spares {
 }
 
 /// The NIC stores frame `n` for `queue`; a full ring is waited for.
-pub fn deliver<N: Nic<CheckedView>>(m: &mut CheckedView, nic: &mut N, queue: u16, n: u8) {
+pub(crate) fn deliver<N: Nic<CheckedView>>(m: &mut CheckedView, nic: &mut N, queue: u16, n: u8) {
     let frame = Frame { head: &[n; 8], len: LEN, rss: n.into(), kind: 7 };
     let mut outcome = [Outcome::BadFrame];
     loop {
@@ -50,7 +50,7 @@ pub fn deliver<N: Nic<CheckedView>>(m: &mut CheckedView, nic: &mut N, queue: u16
 }
 
 /// One poll of a core: reads each frame and frees its buffer.
-pub fn poll<H: Host<CheckedView>>(
+pub(crate) fn poll<H: Host<CheckedView>>(
     m: &mut CheckedView,
     host: &mut H,
     spares: &mut Spares,
@@ -71,7 +71,7 @@ pub fn poll<H: Host<CheckedView>>(
 }
 
 /// Polls until the frames of `seen` are `want`.
-pub fn receive<H: Host<CheckedView>>(
+pub(crate) fn receive<H: Host<CheckedView>>(
     m: &mut CheckedView,
     host: &mut H,
     spares: &mut Spares,
@@ -88,7 +88,7 @@ pub fn receive<H: Host<CheckedView>>(
 }
 
 /// Everything stands still: the rings give their buffers back, and each of `count` is there once.
-pub fn conserved<H, N>(
+pub(crate) fn conserved<H, N>(
     m: &mut CheckedView,
     nic: &mut N,
     hosts: impl IntoIterator<Item = (H, Spares)>,

@@ -7,7 +7,7 @@ use rings::pool::{CoreCache, build};
 
 use crate::oracle::buffers;
 
-pub const STACK: Scenario = Scenario { name: "pool, 2 cores, 3 buffers", run };
+pub(crate) const STACK: Scenario = Scenario { name: "pool, 2 cores, 3 buffers", run };
 
 /// Takes two, uses them as only an owner may, gives them back; twice.
 fn work(m: &mut CheckedView, pool: &mut CoreCache<CheckedView>, b: CheckedBuffers) {

@@ -7,7 +7,7 @@ use rings::privring::{Sizes, build};
 
 use crate::oracle::{Spares, buffers, conserved, deliver, receive};
 
-pub const RING: Scenario = Scenario { name: "privring, ring 2, 3 frames", run };
+pub(crate) const RING: Scenario = Scenario { name: "privring, ring 2, 3 frames", run };
 
 fn run(mut space: CheckedSpace) {
     let b = buffers(&mut space, 3);

@@ -8,11 +8,11 @@ use rings::rxbisect::{Sizes, build};
 use crate::oracle::{Spares, buffers, conserved, deliver, poll, receive};
 
 /// Each core gets frames of its own, from its own Ax ring while it lasts.
-pub const COMBINED: Scenario =
+pub(crate) const COMBINED: Scenario =
     Scenario { name: "rxbisect, 2 cores, rings 2, 3 frames", run: |space| run(space, [&[1, 3], &[2]]) };
 
 /// Core 0 gets all frames, more than its Ax ring holds: core 1 learns of its buffer by a split notice.
-pub const FOREIGN: Scenario = Scenario {
+pub(crate) const FOREIGN: Scenario = Scenario {
     name: "rxbisect, 2 cores, rings 2, 3 frames for one",
     run: |space| run(space, [&[1, 2, 3], &[]]),
 };

@@ -8,10 +8,11 @@ use rings::{Buffers, Segment};
 
 use crate::oracle::{LEN, Spares, buffers};
 
-pub const SINGLE: Scenario = Scenario { name: "tx, ring 2, 3 frames", run: |space| run(space, 1, 1, 3) };
+pub(crate) const SINGLE: Scenario =
+    Scenario { name: "tx, ring 2, 3 frames", run: |space| run(space, 1, 1, 3) };
 
 /// Frames of two segments; completions every 4 descriptors would never come but for the empty ring.
-pub const SEGMENTS: Scenario =
+pub(crate) const SEGMENTS: Scenario =
     Scenario { name: "tx, ring 2, 2 frames of 2 segments", run: |space| run(space, 2, 4, 2) };
 
 fn send(m: &mut CheckedView, host: &mut HostTx<CheckedView>, spares: &mut Spares, frame: Frame) {

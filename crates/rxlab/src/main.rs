@@ -1,1 +1,98 @@
-fn main() {}
+//! rxlab: which receive interface, which ring sizes, how many buffers, and why do I drop?
+//!
+//! One file for each subcommand; `setup` and `point` say what is run, `lab` runs it, `verdict` and
+//! `judge` say what it means, `table`, `plot` and `html` show it.
+
+mod compare;
+mod experiment;
+mod fail;
+mod figure;
+mod html;
+mod judge;
+mod lab;
+mod metric;
+mod out;
+mod plan;
+mod plot;
+mod point;
+mod profile;
+mod row;
+mod search;
+mod setup;
+mod table;
+mod trace;
+mod verdict;
+
+use std::process::ExitCode;
+
+use clap::error::ErrorKind;
+use clap::{Parser, Subcommand};
+use fail::Fail;
+
+/// Which receive interface, which ring sizes, how many buffers, and why do I drop?
+#[derive(Parser, Debug)]
+#[command(
+    name = "rxlab",
+    version,
+    after_help = "\
+Examples:
+  rxlab compare --pcap capture.pcap --html report.html
+  rxlab trace capture.pcap
+  rxlab experiment run rxbisect/fig2
+Errors are one line on stderr, with exit code 2."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+enum Command {
+    /// Compare receive interfaces on a described server under a traffic
+    Compare(compare::Compare),
+    /// Show what is in a capture
+    Trace(trace::Options),
+    /// Run a published figure again and judge its claims
+    Experiment(experiment::Experiment),
+    /// Show the described servers
+    Profile(profile::Profile),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::try_parse() {
+        Ok(cli) => match cli.command {
+            Command::Compare(options) => compare::run(options),
+            Command::Trace(options) => trace::run(&options),
+            Command::Experiment(options) => experiment::run(options),
+            Command::Profile(options) => profile::run(options),
+        },
+        Err(error) => refused(&error),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(fail) => {
+            // Nothing is left to tell if even stderr is gone.
+            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("rxlab: {fail}\n"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// What clap refuses: help and version as they are, everything else in one line.
+fn refused(error: &clap::Error) -> Result<(), Fail> {
+    let text = error.render();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            out::print(&if out::colour() { text.ansi().to_string() } else { text.to_string() })
+        }
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            Err(Fail::new("a command is missing; see rxlab --help"))
+        }
+        _ => {
+            let text = text.to_string();
+            let lines = text.lines().take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"));
+            let line = lines.collect::<Vec<_>>().join(" ");
+            Err(Fail::new(line.trim_start_matches("error: ")))
+        }
+    }
+}

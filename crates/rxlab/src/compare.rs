@@ -1,0 +1,255 @@
+//! `rxlab compare`: which interface wins on this server under this traffic, by how much, and why.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use model::Start;
+use model::profile::Server;
+use serde_json::json;
+
+use crate::fail::Fail;
+use crate::html::{self, Html};
+use crate::lab::{self, Job, Pair};
+use crate::out;
+use crate::plot::{self, Curve};
+use crate::row::{self, COLUMNS, cells};
+use crate::setup::{INTERFACES, Ready, Setup};
+use crate::table::{Table, num};
+use crate::verdict::{self, Contender, Machine, Verdict};
+
+/// Options of `compare`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rxlab compare
+  rxlab compare --pcap capture.pcap --app nat --html report.html
+  rxlab compare --workload imix,flows=100k,zipf=1.1,arrivals=bursty:64 --rate 120 --cores 8
+  rxlab compare --interfaces privring --ring 4096 --placements 1 --json
+
+Every interface runs from empty and from full rings (one 2 ms stall of all cores, then the run settles
+again); where the two end in different states the table shows both. The second decides the verdict.
+Loads and rates of results are Gbps of frames, without FCS, preamble and gap; --rate is Gbps on the wire.")]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    setup: Setup,
+    /// Interfaces to compare, separated by commas
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = INTERFACES)]
+    interfaces: Vec<String>,
+    /// Leave out the search for the largest load without a drop
+    #[arg(long)]
+    no_search: bool,
+    /// Write a report with plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// An option that is not allowed, a file that cannot be used.
+pub(crate) fn run(options: Compare) -> Result<(), Fail> {
+    if let Some(path) = &options.html {
+        html::check_target(path)?;
+    }
+    let ready = options.setup.ready()?;
+    let mut names = options.interfaces;
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|n| seen.insert(n.clone()));
+    let jobs =
+        names.iter().map(|name| job(&ready, name, !options.no_search)).collect::<Result<Vec<_>, _>>()?;
+    let pairs = lab::run(&jobs, "comparing")?;
+    let verdict = judge(&ready, &pairs)?;
+    if let Some(path) = &options.html {
+        report(&ready, &pairs, &verdict)?.save(path)?;
+    }
+    if options.json {
+        out::json(&data(&ready, &pairs, &verdict))
+    } else {
+        out::print(&text(&ready, &pairs, &verdict))
+    }
+}
+
+fn job(ready: &Ready, name: &str, search: bool) -> Result<Job, Fail> {
+    Ok(Job {
+        empty: ready.points(name, Start::Empty)?,
+        full: ready.points(name, Start::Full)?,
+        search: lab::full_load(ready.rate).filter(|_| search),
+        reproduce: ready.command(name),
+    })
+}
+
+fn judge(ready: &Ready, pairs: &[Pair]) -> Result<Verdict, Fail> {
+    let contenders: Vec<Contender> = pairs
+        .iter()
+        .map(|p| Contender {
+            interface: &p.full.interface,
+            report: &p.full.report,
+            no_drop_gbps: p.full.no_drop_gbps,
+        })
+        .collect();
+    verdict::decide(&machine(&ready.server, ready.tx_ring()), &contenders)
+        .ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {}", INTERFACES.join(", "))))
+}
+
+fn machine(server: &Server, tx_ring: u32) -> Machine {
+    const MIB: f64 = 1024.0 * 1024.0;
+    Machine {
+        ddio_mib: server.ddio_bytes() as f64 / MIB,
+        llc_mib: server.llc_bytes() as f64 / MIB,
+        dram_peak_gbps: server.constants.dram_peak_gbytes.value * 8.0,
+        tx_ring: f64::from(tx_ring),
+    }
+}
+
+fn data(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> serde_json::Value {
+    let results: Vec<_> = pairs.iter().flat_map(|p| [&p.empty, &p.full]).collect();
+    let assumed = ready.server.assumed();
+    let assumed =
+        assumed.iter().map(|(name, value, origin)| json!({"name": name, "value": value, "origin": origin}));
+    json!({
+        "server": ready.server.name,
+        "traffic": ready.traffic_json(),
+        "defaults": ready.settings(),
+        "seed": ready.seed(),
+        "verdict": verdict,
+        "hysteresis": pairs.iter().filter(|p| p.hysteresis()).map(|p| &p.full.interface).collect::<Vec<_>>(),
+        "results": results,
+        "assumed": assumed.collect::<Vec<_>>(),
+    })
+}
+
+/// The table: a row for each interface, two where the starts differ.
+fn table(pairs: &[Pair], verdict: &Verdict) -> Table {
+    let mut table = Table::new(&COLUMNS);
+    for (row, start) in pairs.iter().flat_map(Pair::shown) {
+        if row.interface == verdict.winner {
+            table.bold.push(table.rows.len());
+        }
+        table.rows.push(cells(row, start));
+    }
+    table
+}
+
+fn headline(verdict: &Verdict) -> String {
+    match verdict.decided_by {
+        "none" => "No winner:".into(),
+        by => format!(
+            "{} wins by {}% in {}:",
+            verdict.winner,
+            num(verdict.margin_pct),
+            row::describe(by).map_or(by, |f| f.heading)
+        ),
+    }
+}
+
+/// What the two starts did where they did not do the same.
+fn hysteresis(pairs: &[Pair]) -> Vec<String> {
+    let differing = pairs.iter().filter(|p| p.hysteresis());
+    let line = |p: &Pair| {
+        let (e, f) = (&p.empty.report, &p.full.report);
+        format!(
+            "{}: hysteresis: {} Gbps at {} us from empty rings, {} Gbps at {} us once the rings were full",
+            p.full.interface,
+            num(e.throughput_gbps),
+            num(e.latency_us.mean),
+            num(f.throughput_gbps),
+            num(f.latency_us.mean)
+        )
+    };
+    differing.map(line).collect()
+}
+
+fn setting_lines(ready: &Ready) -> Vec<String> {
+    let settings: Vec<_> = ready
+        .settings()
+        .iter()
+        .filter(|s| !s.1.is_null())
+        .map(|(k, v)| format!("{k} {}", v.to_string().replace('"', "")))
+        .collect();
+    let assumed: Vec<_> = ready
+        .server
+        .assumed()
+        .iter()
+        .map(|(name, value, origin)| {
+            let origin = origin.split_whitespace().next().unwrap_or_default().trim_end_matches(':');
+            format!("{name} {value} ({origin})")
+        })
+        .collect();
+    vec![
+        format!("seed {}, {}", ready.seed(), settings.join(", ")),
+        format!("constants not published for this server: {}", assumed.join(", ")),
+    ]
+}
+
+fn title(ready: &Ready, pairs: &[Pair]) -> String {
+    let offered = pairs.first().map_or(0.0, |p| p.full.report.offered_gbps);
+    format!("{} on {}, {} Gbps of frames offered", ready.traffic(), ready.server.name, num(offered))
+}
+
+fn text(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> String {
+    let mut out = title(ready, pairs) + "\n\n";
+    out += &table(pairs, verdict).text(out::colour());
+    out += &format!("\n{} {}\n", headline(verdict), verdict.reason);
+    for line in hysteresis(pairs).iter().chain(&setting_lines(ready)) {
+        out += &format!("\n{line}\n");
+    }
+    out
+}
+
+fn report(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Html, Fail> {
+    let mut html = Html::new(&title(ready, pairs));
+    html.verdict(&headline(verdict), &verdict.reason);
+    html.table(&table(pairs, verdict));
+    html.list(hysteresis(pairs));
+    html.section("Plots");
+    html.plots(&plots(pairs)?);
+    html.section("Run it again");
+    html.commands(pairs.iter().map(|p| (p.full.interface.clone(), p.full.reproduce.clone())));
+    html.section("Settings and constants");
+    html.list(setting_lines(ready));
+    let all = ready.server.assumed();
+    html.list(all.iter().map(|(name, value, origin)| format!("{name} = {value}: {origin}")));
+    Ok(html)
+}
+
+/// The plots of a comparison: each measure by interface, from both starts, and the drops by cause.
+fn plots(pairs: &[Pair]) -> Result<Vec<String>, Fail> {
+    let names: Vec<String> = pairs.iter().map(|p| p.full.interface.clone()).collect();
+    let mut svgs = Vec::new();
+    for name in [
+        "throughput_gbps",
+        "latency_mean_us",
+        "latency_p99_us",
+        "ddio_hit_pct",
+        "dram_gbps",
+        "circulating_buffers",
+    ] {
+        let Some(field) = row::describe(name) else { continue };
+        let curve = |label: &str, of: fn(&Pair) -> &row::Row| Curve {
+            label: label.into(),
+            points: pairs.iter().map(|p| (0.0, row::field(&of(p).report, name))).collect(),
+        };
+        let curves = [curve("from empty rings", |p| &p.empty), curve("from full rings", |p| &p.full)];
+        svgs.push(plot::bars(field.heading, field.unit, &names, &curves, false)?);
+    }
+    svgs.push(drops(&names, pairs)?);
+    Ok(svgs)
+}
+
+fn drops(names: &[String], pairs: &[Pair]) -> Result<String, Fail> {
+    let causes: std::collections::BTreeSet<&str> =
+        pairs.iter().flat_map(|p| p.full.report.drops.iter().filter(|d| *d.1 > 0).map(|d| *d.0)).collect();
+    let share = |p: &Pair, cause: &str| {
+        let r = &p.full.report;
+        let all: u64 = r.drops.values().sum();
+        r.drops.get(cause).map_or(0.0, |&n| n as f64 / all.max(1) as f64 * r.drop_pct)
+    };
+    let curves: Vec<Curve> = causes
+        .into_iter()
+        .map(|c| Curve { label: c.into(), points: pairs.iter().map(|p| (0.0, share(p, c))).collect() })
+        .collect();
+    plot::bars("drops by cause, from full rings", "% of offered frames", names, &curves, true)
+}

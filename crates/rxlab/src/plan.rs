@@ -1,0 +1,201 @@
+//! Plan files: a published figure or table as series to run and claims to judge.
+
+use serde::{Deserialize, Serialize};
+
+use crate::fail::Fail;
+use crate::judge::{self, Rule};
+
+/// The plans that come with the program, by id.
+const BUILT_IN: [(&str, &str); 3] = [
+    ("rxbisect/fig2", include_str!("../../../experiments/rxbisect/fig2.toml")),
+    ("rxbisect/fig10", include_str!("../../../experiments/rxbisect/fig10.toml")),
+    ("ddio-bench/descriptors", include_str!("../../../experiments/ddio-bench/descriptors.toml")),
+];
+
+/// A published figure or table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plan {
+    /// `paper/figure`.
+    pub id: String,
+    /// One line.
+    pub title: String,
+    /// Paper and section.
+    pub source: String,
+    /// What a reader must know: inputs, what is native and what is emulated.
+    pub notes: Vec<String>,
+    /// Profile.
+    pub server: String,
+    /// Cores in use.
+    pub cores: u32,
+    /// Application, unless a series names its own.
+    pub app: String,
+    /// Workload, unless a series names its own.
+    pub workload: String,
+    /// Offered load, Gbps of all ports together on the wire.
+    pub rate_gbps: f64,
+    /// Page placements run per point.
+    pub placements: u32,
+    /// What is swept, as the x axis says it.
+    pub x: String,
+    /// Fields of the table and the plots.
+    pub fields: Vec<String>,
+    /// What is run.
+    pub series: Vec<Series>,
+    /// What is published of it.
+    pub claims: Vec<Claim>,
+    /// Narrower bands that the project sets itself; not counted as claims.
+    #[serde(default)]
+    pub goals: Vec<Claim>,
+}
+
+/// Runs that make one line or one bar.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Series {
+    /// Its name in metric expressions.
+    pub id: String,
+    /// Its name for people.
+    pub label: String,
+    /// Receive interface.
+    pub interface: String,
+    /// Application.
+    pub app: Option<String>,
+    /// Workload.
+    pub workload: Option<String>,
+    /// Rx ring entries (private or shared).
+    pub ring: Option<u32>,
+    /// Ax ring entries.
+    pub ax: Option<u32>,
+    /// Bx ring entries.
+    pub bx: Option<u32>,
+    /// Transmit ring entries.
+    pub tx_ring: Option<u32>,
+    /// LLC ways that DDIO may fill.
+    pub ddio_ways: Option<u32>,
+    /// Values of `ring`, one point each; without it the series is one point.
+    #[serde(default)]
+    pub sweep_ring: Vec<u32>,
+}
+
+/// A published statement and how it is obtained.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    /// The id in the list of published results.
+    pub id: String,
+    /// What is stated.
+    pub what: String,
+    /// The published value or values.
+    pub published: String,
+    /// Unit of both values.
+    pub unit: String,
+    /// How they are compared.
+    pub rule: Rule,
+    /// How far apart they may be.
+    pub tolerance: f64,
+    /// Expressions over the series, see `metric.rs`.
+    pub metric: Vec<String>,
+}
+
+impl Plan {
+    /// A built-in plan by its id, or a file whose name ends with `.toml`.
+    pub(crate) fn find(id: &str) -> Result<Plan, Fail> {
+        if id.ends_with(".toml") {
+            let text = std::fs::read_to_string(id)
+                .map_err(|e| Fail::new(format!("{id}: {e}; expected a plan file")))?;
+            return Plan::parse(id, &text);
+        }
+        match BUILT_IN.iter().find(|(name, _)| *name == id) {
+            Some((name, text)) => Plan::parse(name, text),
+            None => {
+                let known: Vec<_> = BUILT_IN.iter().map(|p| p.0).collect();
+                Err(Fail::new(format!(
+                    "unknown experiment `{id}`; allowed: {}, or a plan file *.toml",
+                    known.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// All built-in plans.
+    pub(crate) fn all() -> Result<Vec<Plan>, Fail> {
+        BUILT_IN.iter().map(|(name, text)| Plan::parse(name, text)).collect()
+    }
+
+    /// Reads a plan and checks what can be checked before a run; `name` is for errors.
+    pub(crate) fn parse(name: &str, text: &str) -> Result<Plan, Fail> {
+        let bad = |e: String| Fail::new(format!("{name}: {}", e.trim().replace('\n', " ")));
+        let plan: Plan = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
+        if plan.series.is_empty() {
+            return Err(bad("no series; a plan needs at least one".into()));
+        }
+        for claim in plan.claims.iter().chain(&plan.goals) {
+            judge::cells(&claim.published).map_err(|e| bad(format!("claim {}: {e}", claim.id)))?;
+        }
+        Ok(plan)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cells of one CSV line; quotes may hold commas.
+    fn csv(line: &str) -> Vec<String> {
+        let (mut cells, mut quoted) = (vec![String::new()], false);
+        for c in line.chars() {
+            match c {
+                '"' => quoted = !quoted,
+                ',' if !quoted => cells.push(String::new()),
+                c => cells.last_mut().unwrap().push(c),
+            }
+        }
+        cells
+    }
+
+    #[test]
+    fn every_plan_parses_and_is_named_as_it_is_found() {
+        for (name, _) in BUILT_IN {
+            assert_eq!(Plan::find(name).unwrap().id, name);
+        }
+    }
+
+    #[test]
+    fn plans_carry_the_published_claims_word_for_word() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/published/claims.csv");
+        let Ok(text) = std::fs::read_to_string(path) else {
+            eprintln!("skipped: the list of published results is not here");
+            return;
+        };
+        let rows: Vec<Vec<String>> = text.lines().skip(1).map(csv).collect();
+        let claims: Vec<Claim> = Plan::all().unwrap().into_iter().flat_map(|p| p.claims).collect();
+        for claim in &claims {
+            let row = rows
+                .iter()
+                .find(|r| r[0] == claim.id)
+                .unwrap_or_else(|| panic!("{} is not published", claim.id));
+            let rule: Rule = serde_json::from_value(row[7].clone().into()).unwrap();
+            let tolerance = row[8].parse().unwrap_or(0.0);
+            let (given, listed) =
+                ((&claim.published, claim.rule, claim.tolerance), (&row[5], rule, tolerance));
+            assert_eq!(given, listed, "{}", claim.id);
+            assert_eq!(claim.unit, row[6], "{}", claim.id);
+        }
+        for prefix in ["rxb-f2-", "rxb-f10-", "ddio-desc"] {
+            for row in rows.iter().filter(|r| r[0].starts_with(prefix)) {
+                assert!(claims.iter().any(|c| c.id == row[0]), "{} is in no plan", row[0]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_plan_is_one_line() {
+        for text in ["", "id = 3", "series = []", "nonsense"] {
+            let error = Plan::parse("p.toml", text).unwrap_err().to_string();
+            assert!(error.starts_with("p.toml: ") && !error.contains('\n'), "{error}");
+        }
+        assert!(Plan::find("rxbisect/fig99").unwrap_err().to_string().contains("rxbisect/fig2"));
+        assert!(Plan::find("none.toml").is_err());
+    }
+}

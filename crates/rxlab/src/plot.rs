@@ -1,0 +1,226 @@
+//! Plots as SVG text: bars by interface, lines over a swept size.
+
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+
+use crate::fail::Fail;
+
+const SIZE: (u32, u32) = (560, 320);
+/// Height of the strip below the x axis.
+const LABELS: u32 = 38;
+const FONT: (&str, u32) = ("sans-serif", 13);
+/// Colour-blind safe (Okabe and Ito).
+const COLOURS: [RGBColor; 7] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(230, 159, 0),
+    RGBColor(86, 180, 233),
+    RGBColor(60, 60, 60),
+];
+
+/// A named series of a plot.
+pub(crate) struct Curve {
+    /// Legend entry.
+    pub label: String,
+    /// x and y; a bar's x is ignored.
+    pub points: Vec<(f64, f64)>,
+}
+
+fn colour(i: usize) -> RGBColor {
+    COLOURS[i % COLOURS.len()]
+}
+
+fn fail(e: impl std::fmt::Display) -> Fail {
+    Fail::new(format!("a plot could not be drawn: {e}"))
+}
+
+/// The upper end of an axis: above the largest value by as much as the legend of `entries` takes.
+fn top(values: impl Iterator<Item = f64>, entries: usize) -> f64 {
+    let top = values.filter(|v| v.is_finite()).fold(0.0, f64::max);
+    let legend = if entries > 1 { 0.1 * entries as f64 } else { 0.0 };
+    if top > 0.0 { top * (1.08 + legend) } else { 1.0 }
+}
+
+fn tick(v: &f64) -> String {
+    if *v >= 10_000.0 { format!("{:.0}k", v / 1000.0) } else { format!("{}", (v * 100.0).round() / 100.0) }
+}
+
+/// Grouped bars: one group per category, one bar per curve (its n-th point for the n-th category);
+/// `stacked` puts the curves on top of each other.
+pub(crate) fn bars(
+    title: &str,
+    unit: &str,
+    categories: &[String],
+    curves: &[Curve],
+    stacked: bool,
+) -> Result<String, Fail> {
+    let mut svg = String::new();
+    let height = |g: usize| curves.iter().filter_map(move |c| c.points.get(g)).map(|p| p.1);
+    let max = if stacked {
+        top((0..categories.len()).map(|g| height(g).sum()), curves.len())
+    } else {
+        top((0..categories.len()).flat_map(height), curves.len())
+    };
+    // Names that do not fit side by side stand upright, in a strip of their own.
+    let longest = categories.iter().map(|c| c.chars().count() as u32 * 7).max().unwrap_or(0);
+    let upright = longest * categories.len() as u32 > SIZE.0 - 80;
+    let strip = if upright { longest + 12 } else { LABELS };
+    {
+        let root = SVGBackend::with_string(&mut svg, (SIZE.0, SIZE.1 + strip - LABELS)).into_drawing_area();
+        root.fill(&WHITE).map_err(fail)?;
+        let groups = categories.len() as f64;
+        let mut chart = frame(&root, title, strip, 0.0..groups, 0.0..max)?;
+        let turn = if upright { FontTransform::Rotate270 } else { FontTransform::None };
+        // Labels stand under the middle of their group.
+        let label = |x: &f64| {
+            let i = x - 0.5;
+            if (i - i.round()).abs() < 1e-6 {
+                categories.get(i.round() as usize).cloned().unwrap_or_default()
+            } else {
+                String::new()
+            }
+        };
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .x_labels(categories.len() * 2 + 1)
+            .x_label_formatter(&label)
+            .y_label_formatter(&tick)
+            .y_desc(unit)
+            .label_style(FONT)
+            .x_label_style(TextStyle::from(FONT).transform(turn))
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(RGBColor(225, 225, 225))
+            .draw()
+            .map_err(fail)?;
+        let width = if stacked { 0.6 } else { 0.8 / curves.len().max(1) as f64 };
+        let mut floor = vec![0.0; categories.len()];
+        for (i, curve) in curves.iter().enumerate() {
+            let mut rects = Vec::new();
+            for (g, point) in curve.points.iter().enumerate().take(categories.len()) {
+                let y = if point.1.is_finite() { point.1 } else { 0.0 };
+                let left = g as f64 + if stacked { 0.2 } else { 0.1 + width * i as f64 };
+                rects.push(Rectangle::new(
+                    [(left, floor[g]), (left + width * 0.94, floor[g] + y)],
+                    colour(i).filled(),
+                ));
+                if stacked {
+                    floor[g] += y;
+                }
+            }
+            let drawn = chart.draw_series(rects).map_err(fail)?;
+            if curves.len() > 1 {
+                drawn
+                    .label(curve.label.clone())
+                    .legend(move |(x, y)| Rectangle::new([(x, y - 5), (x + 10, y + 5)], colour(i).filled()));
+            }
+        }
+        legend(&mut chart, curves.len())?;
+        root.present().map_err(fail)?;
+    }
+    Ok(svg)
+}
+
+/// Lines over a doubling x axis.
+pub(crate) fn lines(title: &str, unit: &str, x_name: &str, curves: &[Curve]) -> Result<String, Fail> {
+    let mut svg = String::new();
+    let all = || curves.iter().flat_map(|c| c.points.iter());
+    let log = |x: f64| x.max(1.0).log2();
+    let lo = all().map(|p| log(p.0)).fold(f64::INFINITY, f64::min);
+    let hi = all().map(|p| log(p.0)).fold(0.0, f64::max);
+    let (lo, hi) = if lo.is_finite() && lo < hi { (lo, hi) } else { (hi - 1.0, hi + 1.0) };
+    {
+        let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
+        root.fill(&WHITE).map_err(fail)?;
+        let mut chart =
+            frame(&root, title, LABELS, lo - 0.2..hi + 0.2, 0.0..top(all().map(|p| p.1), curves.len()))?;
+        let label =
+            |x: &f64| if (x - x.round()).abs() < 1e-6 { format!("{:.0}", x.exp2()) } else { String::new() };
+        chart
+            .configure_mesh()
+            .x_labels((hi - lo) as usize + 2)
+            .x_label_formatter(&label)
+            .y_label_formatter(&tick)
+            .x_desc(x_name)
+            .y_desc(unit)
+            .label_style(FONT)
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(RGBColor(225, 225, 225))
+            .draw()
+            .map_err(fail)?;
+        for (i, curve) in curves.iter().enumerate() {
+            let points: Vec<_> =
+                curve.points.iter().filter(|p| p.1.is_finite()).map(|p| (log(p.0), p.1)).collect();
+            chart.draw_series(points.iter().map(|&p| Circle::new(p, 3, colour(i).filled()))).map_err(fail)?;
+            chart
+                .draw_series(LineSeries::new(points, colour(i).stroke_width(2)))
+                .map_err(fail)?
+                .label(curve.label.clone())
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 14, y)], colour(i).stroke_width(3)));
+        }
+        legend(&mut chart, curves.len())?;
+        root.present().map_err(fail)?;
+    }
+    Ok(svg)
+}
+
+type Area<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
+type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+
+fn frame<'a, 'b>(
+    root: &'a Area<'b>,
+    title: &str,
+    strip: u32,
+    x: std::ops::Range<f64>,
+    y: std::ops::Range<f64>,
+) -> Result<Chart<'a, 'b>, Fail> {
+    ChartBuilder::on(root)
+        .caption(title, ("sans-serif", 16))
+        .margin(8)
+        .x_label_area_size(strip)
+        .y_label_area_size(58)
+        .build_cartesian_2d(x, y)
+        .map_err(fail)
+}
+
+fn legend<'a, 'b: 'a>(chart: &mut Chart<'a, 'b>, entries: usize) -> Result<(), Fail> {
+    if entries < 2 {
+        return Ok(());
+    }
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .background_style(WHITE.mix(0.85))
+        .border_style(RGBColor(200, 200, 200))
+        .label_font(FONT)
+        .draw()
+        .map_err(fail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plots_are_svg_and_stand_missing_values() {
+        let curves = || {
+            vec![
+                Curve { label: "empty".into(), points: vec![(64.0, 1.0), (128.0, f64::NAN)] },
+                Curve { label: "full".into(), points: vec![(64.0, 2.0)] },
+            ]
+        };
+        let names = ["privring".to_string(), "shring".to_string()];
+        for svg in [
+            bars("t", "Gbps", &names, &curves(), false).unwrap(),
+            bars("t", "Gbps", &names, &curves(), true).unwrap(),
+            bars("t", "Gbps", &[], &[], false).unwrap(),
+            lines("t", "Gbps", "ring", &curves()).unwrap(),
+            lines("t", "Gbps", "ring", &[]).unwrap(),
+        ] {
+            assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+            assert!(!svg.contains("NaN"));
+        }
+    }
+}

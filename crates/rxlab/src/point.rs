@@ -1,0 +1,72 @@
+//! One run of the model: what is asked, and how it is built.
+
+use apps::Kind;
+use memory::Ps;
+use model::profile::Server;
+use model::{Report, Scenario, Start};
+use rings::Interface;
+use traffic::{Line, Rate, Workload};
+
+use crate::fail::Fail;
+use crate::setup::ports;
+
+/// Everything that a run depends on.
+#[derive(Clone)]
+pub(crate) struct Point {
+    /// The machine.
+    pub server: Server,
+    /// Receive interface and sizes.
+    pub interface: Interface,
+    /// Application.
+    pub app: Kind,
+    /// Cores in use.
+    pub cores: u32,
+    /// Traffic.
+    pub workload: Workload,
+    /// How it is offered.
+    pub rate: Rate,
+    /// From empty or full rings.
+    pub start: Start,
+    /// Seed.
+    pub seed: u64,
+    /// One cache set in so many.
+    pub sampling: u32,
+    /// Transmit ring entries.
+    pub tx_ring: u32,
+    /// Frames in a burst.
+    pub burst: u32,
+    /// Buffers of the pool.
+    pub pool: Option<u32>,
+    /// Longest simulated time.
+    pub limit: Ps,
+}
+
+impl Point {
+    /// Runs the model.
+    ///
+    /// # Errors
+    /// What the model cannot run, and why.
+    pub(crate) fn run(&self) -> Result<Report, Fail> {
+        let used = ports(&self.server, self.cores);
+        let source = |port| {
+            let line = Line { port, ports: used, gbps: self.server.nic.port_gbps };
+            self.workload.source_on(line, self.rate, self.seed)
+        };
+        let mut scenario = Scenario {
+            server: self.server.clone(),
+            interface: self.interface.clone(),
+            app: self.app,
+            cores: self.cores,
+            sources: (0..used).map(source).collect(),
+            start: self.start,
+            seed: self.seed,
+            sampling: self.sampling,
+            tx_ring: self.tx_ring,
+            burst: self.burst,
+            pool: self.pool,
+            limit: self.limit,
+        };
+        model::run(&mut scenario)
+            .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))
+    }
+}

@@ -1,0 +1,112 @@
+//! `rxlab profile`: the servers that come with the program.
+
+use clap::{Args, Subcommand};
+use model::profile::Server;
+
+use crate::fail::Fail;
+use crate::out;
+use crate::table::{Table, num, number, words};
+
+/// Options of `profile`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  rxlab profile list\n  rxlab profile show rxbisect-testbed --json")]
+pub(crate) struct Profile {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand, Debug)]
+enum What {
+    /// All servers
+    List {
+        /// Write JSON instead of a table
+        #[arg(long)]
+        json: bool,
+    },
+    /// One server: every number and where it comes from
+    Show {
+        /// Its name
+        name: String,
+        /// Write JSON instead of tables
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Runs it.
+///
+/// # Errors
+/// An unknown server.
+pub(crate) fn run(options: Profile) -> Result<(), Fail> {
+    match options.what {
+        What::List { json } => list(json),
+        What::Show { name, json } => show(&by_name(&name)?, json),
+    }
+}
+
+fn by_name(name: &str) -> Result<Server, Fail> {
+    Server::by_name(name).map_err(Fail::new)
+}
+
+fn list(json: bool) -> Result<(), Fail> {
+    let servers = Server::names().map(by_name).collect::<Result<Vec<_>, _>>()?;
+    if json {
+        let rows = servers.iter().map(|s| serde_json::json!({"name": s.name, "description": s.description}));
+        return out::json(&rows.collect::<Vec<_>>());
+    }
+    let mut table = Table::new(&[
+        words("server"),
+        number("cores", ""),
+        number("clock", "GHz"),
+        number("LLC", "MiB"),
+        number("DDIO", "MiB"),
+        number("ports", ""),
+        number("each", "Gbps"),
+        words("what"),
+    ]);
+    let mib = |bytes: u64| num(bytes as f64 / (1 << 20) as f64);
+    for s in &servers {
+        table.rows.push(vec![
+            s.name.clone(),
+            s.cores.to_string(),
+            s.ghz.to_string(),
+            mib(s.llc_bytes()),
+            mib(s.ddio_bytes()),
+            s.nic.ports.to_string(),
+            num(s.nic.port_gbps),
+            s.description.clone(),
+        ]);
+    }
+    out::print(&table.text(out::colour()))
+}
+
+fn show(server: &Server, json: bool) -> Result<(), Fail> {
+    if json {
+        return out::json(server);
+    }
+    let c = &server.caches;
+    let mut out = format!("{}: {}\n\n", server.name, server.description);
+    out +=
+        &format!("{} cores at {} GHz, L2 {} KiB of {} ways\n", server.cores, server.ghz, c.l2_kib, c.l2_ways);
+    out += &format!(
+        "LLC {} slices x {} sets x {} ways, {} for DDIO, {} inclusive, {} replacement, {} pages, adjacent-line prefetch {}\n",
+        c.slices,
+        c.sets_per_slice,
+        c.ways,
+        c.ddio_ways,
+        c.inclusive_ways,
+        format!("{:?}", c.replacement).to_lowercase(),
+        format!("{:?}", c.placement).to_lowercase(),
+        if c.adjacent_prefetch { "on" } else { "off" },
+    );
+    let n = &server.nic;
+    out += &format!(
+        "{} x {}, {} Gbps each, rings of {} to {}\n\n",
+        n.ports, n.name, n.port_gbps, n.min_ring, n.max_ring
+    );
+    let mut table = Table::new(&[words("constant"), number("value", ""), words("origin")]);
+    for (name, constant) in server.constants.all() {
+        table.rows.push(vec![name.into(), constant.value.to_string(), constant.origin.clone()]);
+    }
+    out::print(&(out + &table.text(out::colour())))
+}

@@ -1,0 +1,198 @@
+//! One result: an interface with its sizes, from empty or from full rings.
+
+use std::collections::BTreeMap;
+
+use model::Report;
+use serde::Serialize;
+
+use crate::table::{Column, num, number, words};
+
+/// Smallest difference between two starts that counts as hysteresis: of throughput, percent.
+const THROUGHPUT_DIFFERS_PCT: f64 = 1.0;
+/// The same for mean latency.
+const LATENCY_DIFFERS_PCT: f64 = 20.0;
+
+/// A row of every table and an element of `results`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Row {
+    /// The interface.
+    pub interface: String,
+    /// Its sizes.
+    pub params: BTreeMap<&'static str, u64>,
+    /// `empty` or `full`.
+    pub start: &'static str,
+    /// Largest offered load without a drop, Gbps of frames; absent where it was not searched.
+    pub no_drop_gbps: Option<f64>,
+    /// The run nearest to the mean of all placements.
+    #[serde(flatten)]
+    pub report: Report,
+    /// Smallest and largest value over the placements.
+    pub range: BTreeMap<&'static str, [f64; 2]>,
+    /// Placements run: seeds from the printed one up.
+    pub placements: usize,
+    /// The command line that runs this point again.
+    pub reproduce: String,
+}
+
+/// The fields whose range over placements is told, and by which the middle run is chosen.
+const RANGED: [&str; 4] = ["throughput_gbps", "latency_mean_us", "ddio_hit_pct", "dram_gbps"];
+
+/// Of one point's runs over placements, the one nearest to their mean, and the range of all.
+/// `None` for no runs.
+pub(crate) fn middle(mut runs: Vec<Report>) -> Option<(Report, BTreeMap<&'static str, [f64; 2]>)> {
+    let values = |name: &str| runs.iter().map(|r| field(r, name)).collect::<Vec<f64>>();
+    let mut far = vec![0.0; runs.len()];
+    let mut range = BTreeMap::new();
+    for name in RANGED {
+        let all = values(name);
+        let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
+        for (far, v) in far.iter_mut().zip(&all) {
+            *far += (v - mean).abs() / mean.abs().max(1e-9);
+        }
+        let ends = all.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], &v| [lo.min(v), hi.max(v)]);
+        range.insert(name, ends);
+    }
+    let (best, _) = far.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
+    Some((runs.swap_remove(best), range))
+}
+
+/// A number of a report by the name that plans and plots use; NaN for an unknown one.
+pub(crate) fn field(r: &Report, name: &str) -> f64 {
+    FIELDS.iter().find(|f| f.name == name).map_or(f64::NAN, |f| (f.get)(r))
+}
+
+/// A number of a report, as plans, tables and plots know it.
+pub(crate) struct Field {
+    /// Name in plans and metric expressions.
+    pub name: &'static str,
+    /// What it is, for a heading.
+    pub heading: &'static str,
+    /// Its unit.
+    pub unit: &'static str,
+    get: fn(&Report) -> f64,
+}
+
+const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: fn(&Report) -> f64) -> Field {
+    Field { name, heading, unit, get }
+}
+
+/// All of them.
+pub(crate) const FIELDS: [Field; 19] = [
+    f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
+    f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
+    f("mpps", "rate", "Mpps", |r| r.mpps),
+    f("drop_pct", "drops", "%", |r| r.drop_pct),
+    f("latency_mean_us", "mean latency", "us", |r| r.latency_us.mean),
+    f("latency_p50_us", "p50 latency", "us", |r| r.latency_us.p50),
+    f("latency_p99_us", "p99 latency", "us", |r| r.latency_us.p99),
+    f("latency_p999_us", "p99.9 latency", "us", |r| r.latency_us.p999),
+    f("latency_max_us", "max latency", "us", |r| r.latency_us.max),
+    f("ddio_hit_pct", "DDIO hit rate", "%", |r| r.ddio_hit_pct),
+    f("llc_miss_pct", "LLC miss rate", "%", |r| r.llc_miss_pct),
+    f("dram_gbps", "DRAM traffic", "Gbps", |r| r.dram_gbps.read + r.dram_gbps.write),
+    f("dram_read_gbps", "DRAM reads", "Gbps", |r| r.dram_gbps.read),
+    f("dram_write_gbps", "DRAM writes", "Gbps", |r| r.dram_gbps.write),
+    f("io_working_set_mib", "I/O working set", "MiB", |r| r.io_working_set_mib),
+    f("circulating_buffers", "circulating", "buffers", |r| r.circulating_buffers),
+    f("tx_ring_mean", "Tx ring", "entries", |r| r.tx_ring_mean),
+    f("cycles_per_packet", "per frame", "cycles", |r| r.cycles_per_packet),
+    f("ring_mean", "waiting in a ring", "frames", |r| {
+        r.per_core.iter().map(|c| c.ring_mean).sum::<f64>() / r.per_core.len().max(1) as f64
+    }),
+];
+
+/// The description of a field, `None` for an unknown name.
+pub(crate) fn describe(name: &str) -> Option<&'static Field> {
+    FIELDS.iter().find(|f| f.name == name)
+}
+
+impl Row {
+    /// Every field by name, for metric expressions.
+    pub(crate) fn fields(&self) -> Vec<(&'static str, f64)> {
+        FIELDS.iter().map(|f| (f.name, (f.get)(&self.report))).collect()
+    }
+
+    /// `1024` or `128/1024`: the ring sizes, in the order that the interface names them.
+    pub(crate) fn sizes(&self) -> String {
+        let rings = self.params.iter().filter(|p| matches!(*p.0, "ring" | "ax" | "bx"));
+        rings.map(|p| p.1.to_string()).collect::<Vec<_>>().join("/")
+    }
+
+    /// The most frequent cause of a drop.
+    pub(crate) fn main_drop(&self) -> &'static str {
+        let most = self.report.drops.iter().filter(|d| *d.1 > 0).max_by_key(|d| *d.1);
+        most.map_or("-", |d| *d.0)
+    }
+
+    /// Whether two starts of one point end in different states.
+    pub(crate) fn differs(&self, other: &Row) -> bool {
+        let apart = |a: f64, b: f64, pct: f64| (a - b).abs() > pct / 100.0 * a.abs().max(b.abs());
+        let (a, b) = (&self.report, &other.report);
+        apart(a.throughput_gbps, b.throughput_gbps, THROUGHPUT_DIFFERS_PCT)
+            || apart(a.latency_us.mean, b.latency_us.mean, LATENCY_DIFFERS_PCT)
+    }
+}
+
+/// Headings of [`cells`].
+pub(crate) const COLUMNS: [Column; 13] = [
+    words("interface"),
+    number("sizes", "entries"),
+    words("start"),
+    number("sent", "Gbps"),
+    number("no-drop", "Gbps"),
+    number("drops", "%"),
+    words("mostly"),
+    number("mean", "us"),
+    number("p99", "us"),
+    number("DDIO", "hit %"),
+    number("DRAM", "Gbps"),
+    number("buffers", "in use"),
+    number("frame", "cycles"),
+];
+
+/// A row as text; `start` is told apart only where it matters.
+pub(crate) fn cells(row: &Row, start: &str) -> Vec<String> {
+    let r = &row.report;
+    vec![
+        row.interface.clone(),
+        row.sizes(),
+        start.into(),
+        num(r.throughput_gbps),
+        row.no_drop_gbps.map_or("-".into(), num),
+        if r.drops.values().all(|&n| n == 0) { "0".into() } else { num(r.drop_pct) },
+        row.main_drop().into(),
+        num(r.latency_us.mean),
+        num(r.latency_us.p99),
+        num(r.ddio_hit_pct),
+        num(field(r, "dram_gbps")),
+        num(r.circulating_buffers),
+        num(r.cycles_per_packet),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(throughput: f64, ddio: f64) -> Report {
+        Report { throughput_gbps: throughput, ddio_hit_pct: ddio, ..Report::default() }
+    }
+
+    #[test]
+    fn the_middle_run_is_the_one_nearest_to_the_mean() {
+        let (report, range) = middle(vec![run(100.0, 90.0), run(160.0, 60.0), run(130.0, 76.0)]).unwrap();
+        assert_eq!(report.throughput_gbps, 130.0);
+        assert_eq!(range["throughput_gbps"], [100.0, 160.0]);
+        assert_eq!(range["ddio_hit_pct"], [60.0, 90.0]);
+        assert!(middle(Vec::new()).is_none());
+    }
+
+    #[test]
+    fn fields_have_unique_names_and_unknown_ones_are_nan() {
+        let mut names: Vec<_> = FIELDS.iter().map(|f| f.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), FIELDS.len());
+        assert!(field(&Report::default(), "nothing").is_nan());
+    }
+}

@@ -1,0 +1,328 @@
+//! The options that say what is simulated, shared by every command that runs the model.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use apps::Kind;
+use clap::{Args, Parser};
+use memory::Ps;
+use model::profile::Server;
+use model::{BURST, SAMPLING, Start, TX_RING};
+use rings::Interface;
+use traffic::{Rate, Spec, Trace, Workload};
+
+use crate::fail::Fail;
+use crate::point::Point;
+
+/// What every `compare` looks at unless told otherwise.
+pub(crate) const INTERFACES: [&str; 3] = ["privring", "shring", "rxbisect"];
+
+/// Traffic and server.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Setup {
+    /// Replay a capture: pcap or pcapng, plain, gzip or zstd
+    #[arg(long, value_name = "FILE", conflicts_with = "workload", help_heading = "Traffic")]
+    pub pcap: Option<PathBuf>,
+    /// Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW]; SIZES: fixed:BYTES, imix,
+    /// empirical:NAME; HOW: constant, poisson, bursty:FRAMES
+    #[arg(long, value_name = "W", default_value = "fixed:1500", help_heading = "Traffic")]
+    pub workload: String,
+    /// Offered load on the wire, Gbps of all ports together, or `own` for a capture's own timing
+    /// [default: what the ports can carry]
+    #[arg(long, value_name = "own|GBPS", help_heading = "Traffic")]
+    pub rate: Option<String>,
+    /// Server profile, see `rxlab profile list`
+    #[arg(long, value_name = "NAME", default_value = "rxbisect-testbed", help_heading = "Server")]
+    pub server: String,
+    /// Cores in use, spread evenly over the ports [default: all of the server]
+    #[arg(long, value_name = "N", help_heading = "Server")]
+    pub cores: Option<u32>,
+    /// Application on every core: l3fwd, lb, nat
+    #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
+    pub app: String,
+    /// LLC ways that DDIO may fill [default: the server's]
+    #[arg(long, value_name = "N", help_heading = "Server")]
+    pub ddio_ways: Option<u32>,
+    /// Rx ring entries: of each core for privring, of each shared ring for shring
+    #[arg(long, value_name = "N", default_value_t = 1024, help_heading = "Sizes")]
+    pub ring: u32,
+    /// Ax ring entries of each core (rxbisect)
+    #[arg(long, value_name = "N", default_value_t = 128, help_heading = "Sizes")]
+    pub ax: u32,
+    /// Bx ring entries of each core (rxbisect)
+    #[arg(long, value_name = "N", default_value_t = 1024, help_heading = "Sizes")]
+    pub bx: u32,
+    /// Transmit ring entries of each core
+    #[arg(long, value_name = "N", default_value_t = TX_RING, help_heading = "Sizes")]
+    pub tx_ring: u32,
+    /// Buffers of the pool, of all ports together [default: enough for full rings and caches]
+    #[arg(long, value_name = "N", help_heading = "Sizes")]
+    pub pool: Option<u32>,
+    /// Frames in a burst
+    #[arg(long, value_name = "N", default_value_t = BURST, help_heading = "Sizes")]
+    pub burst: u32,
+    /// Seed of traffic, placement and replacement
+    #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Model")]
+    pub seed: u64,
+    /// Simulate one cache set in N, a power of two up to 64; 1 is exact
+    #[arg(long, value_name = "N", default_value_t = SAMPLING, help_heading = "Model")]
+    pub sampling: u32,
+    /// Page placements to run (seeds S, S+1 ..): a result is the middle one, with the range of all
+    #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Model")]
+    pub placements: u32,
+    /// Longest simulated time of a run, ms
+    #[arg(long, value_name = "MS", default_value_t = 400, help_heading = "Model")]
+    pub limit_ms: u64,
+}
+
+/// A [`Setup`] read and checked.
+pub(crate) struct Ready {
+    /// The server, with the ways asked for.
+    pub server: Server,
+    /// The traffic.
+    pub workload: Workload,
+    /// How it is offered.
+    pub rate: Rate,
+    /// Cores in use.
+    pub cores: u32,
+    app: Kind,
+    setup: Setup,
+}
+
+/// A command line of nothing but a [`Setup`], for its defaults.
+#[derive(Parser)]
+struct Alone {
+    #[command(flatten)]
+    setup: Setup,
+}
+
+impl Setup {
+    /// Every option at its default.
+    ///
+    /// # Errors
+    /// Never in practice: no option is required.
+    pub(crate) fn defaults() -> Result<Setup, Fail> {
+        Ok(Alone::try_parse_from(["rxlab"]).map_err(Fail::new)?.setup)
+    }
+
+    /// Reads files and checks every value.
+    ///
+    /// # Errors
+    /// The first value that is not allowed, and what is.
+    pub(crate) fn ready(self) -> Result<Ready, Fail> {
+        let mut server = Server::by_name(&self.server).map_err(|e| Fail::new(format!("--server: {e}")))?;
+        if let Some(ways) = self.ddio_ways {
+            check("--ddio-ways", ways, 1, server.caches.ways, "LLC ways")?;
+            server.caches.ddio_ways = ways;
+        }
+        let cores = self.cores.unwrap_or(server.cores);
+        check("--cores", cores, 1, server.cores, &format!("cores of {}", server.name))?;
+        check("--burst", self.burst, 1, 1024, "frames")?;
+        check("--placements", self.placements, 1, 100, "runs")?;
+        if !self.sampling.is_power_of_two() || self.sampling > 64 {
+            return Err(Fail::new(format!(
+                "--sampling {}: allowed: a power of two from 1 to 64",
+                self.sampling
+            )));
+        }
+        if !(1..=100_000).contains(&self.limit_ms) {
+            return Err(Fail::new(format!("--limit-ms {}: allowed: 1 to 100000", self.limit_ms)));
+        }
+        let app = app(&self.app)?;
+        let workload = match &self.pcap {
+            Some(path) => Workload::Pcap(Arc::new(Trace::open(path).map_err(Fail::new)?)),
+            None => Workload::Generated(
+                self.workload.parse::<Spec>().map_err(|e| Fail::new(format!("--workload: {e}")))?,
+            ),
+        };
+        let ports = ports(&server, cores);
+        let rate = match &self.rate {
+            Some(text) => text.parse().map_err(|e| Fail::new(format!("--rate: {e}")))?,
+            None => Rate::Gbps(server.nic.port_gbps * f64::from(ports)),
+        };
+        Ok(Ready { server, workload, rate, cores, app, setup: self })
+    }
+}
+
+/// Ports in use: a port needs a core.
+pub(crate) fn ports(server: &Server, cores: u32) -> u32 {
+    server.nic.ports.min(cores)
+}
+
+fn check(flag: &str, value: u32, lo: u32, hi: u32, what: &str) -> Result<(), Fail> {
+    if (lo..=hi).contains(&value) {
+        return Ok(());
+    }
+    Err(Fail::new(format!("{flag} {value}: allowed: {lo} to {hi} {what}")))
+}
+
+fn app(name: &str) -> Result<Kind, Fail> {
+    let known: Vec<_> = Kind::ALL.iter().map(|k| k.name()).collect();
+    let found = Kind::ALL.into_iter().find(|k| k.name() == name);
+    found.ok_or_else(|| {
+        Fail::new(format!("--app: unknown application `{name}`; allowed: {}", known.join(", ")))
+    })
+}
+
+impl Ready {
+    /// One point per placement of `interface` from `start`, its sizes checked.
+    ///
+    /// # Errors
+    /// Names the size and what is allowed.
+    pub(crate) fn points(&self, interface: &str, start: Start) -> Result<Vec<Point>, Fail> {
+        let interface = self.interface(interface)?;
+        let s = &self.setup;
+        let point = |placement: u32| Point {
+            server: self.server.clone(),
+            interface: interface.clone(),
+            app: self.app,
+            cores: self.cores,
+            workload: self.workload.clone(),
+            rate: self.rate,
+            start,
+            seed: s.seed.wrapping_add(u64::from(placement)),
+            sampling: s.sampling,
+            tx_ring: s.tx_ring,
+            burst: s.burst,
+            pool: s.pool,
+            limit: Ps::from_us(s.limit_ms * 1000),
+        };
+        Ok((0..s.placements).map(point).collect())
+    }
+
+    /// The interface called `name` with the sizes asked for, fit for this server's device and cores.
+    fn interface(&self, name: &str) -> Result<Interface, Fail> {
+        let s = &self.setup;
+        let queues = self.cores.div_ceil(ports(&self.server, self.cores));
+        let interface = match name {
+            "privring" => Interface::PrivRing(rings::privring::Sizes { ring: s.ring }),
+            "shring" => Interface::ShRing(rings::shring::Sizes {
+                ring: s.ring,
+                shared_by: queues,
+                ..Default::default()
+            }),
+            "rxbisect" => {
+                Interface::RxBisect(rings::rxbisect::Sizes { ax: s.ax, bx: s.bx, ..Default::default() })
+            }
+            _ => {
+                return Err(Fail::new(format!(
+                    "--interfaces: unknown interface `{name}`; allowed: {}",
+                    INTERFACES.join(", ")
+                )));
+            }
+        };
+        let (lo, hi) = (self.server.nic.min_ring, self.server.nic.max_ring);
+        let sizes: &[(&str, u32)] = match name {
+            "rxbisect" => &[("--ax", s.ax), ("--bx", s.bx), ("--tx-ring", s.tx_ring)],
+            _ => &[("--ring", s.ring), ("--tx-ring", s.tx_ring)],
+        };
+        for &(flag, n) in sizes {
+            if !n.is_power_of_two() || !(lo..=hi).contains(&n) {
+                return Err(Fail::new(format!(
+                    "{flag} {n}: allowed: a power of two from {lo} to {hi} ({} of {})",
+                    self.server.nic.name, self.server.name
+                )));
+            }
+        }
+        Ok(interface)
+    }
+
+    /// Every setting in force, by the name of its option.
+    pub(crate) fn settings(&self) -> serde_json::Map<String, serde_json::Value> {
+        let s = &self.setup;
+        let value = serde_json::json!({
+            "cores": self.cores,
+            "ports": ports(&self.server, self.cores),
+            "app": s.app,
+            "rate": self.rate.to_string(),
+            "ddio_ways": self.server.caches.ddio_ways,
+            "ring": s.ring,
+            "ax": s.ax,
+            "bx": s.bx,
+            "tx_ring": s.tx_ring,
+            "pool": s.pool,
+            "burst": s.burst,
+            "sampling": s.sampling,
+            "placements": s.placements,
+            "limit_ms": s.limit_ms,
+        });
+        match value {
+            serde_json::Value::Object(map) => map,
+            _ => serde_json::Map::new(),
+        }
+    }
+
+    /// The seed in force.
+    pub(crate) fn seed(&self) -> u64 {
+        self.setup.seed
+    }
+
+    /// Entries of a transmit ring.
+    pub(crate) fn tx_ring(&self) -> u32 {
+        self.setup.tx_ring
+    }
+
+    /// The command line that runs `interface` alone with every setting in force.
+    pub(crate) fn command(&self, interface: &str) -> String {
+        let s = &self.setup;
+        let traffic = match &s.pcap {
+            Some(path) => format!("--pcap {}", quoted(&path.display().to_string())),
+            None => format!("--workload {}", quoted(&s.workload)),
+        };
+        let sizes = match interface {
+            "rxbisect" => format!("--ax {} --bx {}", s.ax, s.bx),
+            _ => format!("--ring {}", s.ring),
+        };
+        let pool = s.pool.map_or(String::new(), |p| format!(" --pool {p}"));
+        format!(
+            "rxlab compare {traffic} --rate {} --server {} --cores {} --app {} --ddio-ways {} --interfaces {interface} {sizes} --tx-ring {}{pool} --burst {} --seed {} --sampling {} --placements {} --limit-ms {}",
+            self.rate,
+            self.server.name,
+            self.cores,
+            s.app,
+            self.server.caches.ddio_ways,
+            s.tx_ring,
+            s.burst,
+            s.seed,
+            s.sampling,
+            s.placements,
+            s.limit_ms
+        )
+    }
+
+    /// What is offered, in a line for people.
+    pub(crate) fn traffic(&self) -> String {
+        match (&self.setup.pcap, &self.workload) {
+            (Some(path), Workload::Pcap(trace)) => {
+                let i = trace.stats();
+                format!(
+                    "{} ({} frames, {} flows, mean {:.0} B)",
+                    path.display(),
+                    i.packets,
+                    i.flows,
+                    i.bytes as f64 / i.packets.max(1) as f64
+                )
+            }
+            (_, Workload::Generated(spec)) => spec.to_string(),
+            (None, Workload::Pcap(_)) => "capture".into(),
+        }
+    }
+
+    /// The same as data.
+    pub(crate) fn traffic_json(&self) -> serde_json::Value {
+        match &self.workload {
+            Workload::Pcap(trace) => serde_json::json!({"pcap": self.setup.pcap, "info": trace.stats()}),
+            Workload::Generated(spec) => serde_json::json!({"workload": spec.to_string()}),
+        }
+    }
+}
+
+/// A word that a shell takes as one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

@@ -1,0 +1,322 @@
+//! Which interface wins, by how much, and why the others lose: from the numbers of the runs alone.
+
+use model::Report;
+use serde::Serialize;
+
+/// Differences of throughput and no-drop rate below this are noise (the search's own resolution).
+const RATE_NOISE_PCT: f64 = 1.0;
+/// Differences of latency and DRAM traffic below this are noise.
+const COST_NOISE_PCT: f64 = 10.0;
+/// From here on a core has no time left.
+const BUSY_PCT: f64 = 97.0;
+/// Below this a core has time to spare.
+const IDLE_PCT: f64 = 75.0;
+
+/// What the verdict must know of the server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    /// LLC share in which DMA writes may allocate, MiB.
+    pub ddio_mib: f64,
+    /// Whole LLC, MiB.
+    pub llc_mib: f64,
+    /// Peak of the DRAM channels, Gbps.
+    pub dram_peak_gbps: f64,
+    /// Entries of a transmit ring.
+    pub tx_ring: f64,
+}
+
+/// One interface's run, from full rings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender<'a> {
+    /// Its name.
+    pub interface: &'a str,
+    /// What the run found.
+    pub report: &'a Report,
+    /// Largest load without a drop, Gbps, where it was searched.
+    pub no_drop_gbps: Option<f64>,
+}
+
+/// Why frames are lost, or time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mechanism {
+    /// Nothing is lost.
+    None,
+    /// RSS gives some cores more than they can do while others idle.
+    RssImbalance,
+    /// Overloaded cores hold the shared ring's buffers, and the frames of others drop.
+    SharedRingClogged,
+    /// Buffers fall out of the LLC before they are used, and cores wait for DRAM.
+    CacheLeak,
+    /// The cores have no time left, and not because of the caches.
+    CoresBusy,
+    /// The transmit rings are full.
+    Transmit,
+    /// The card cannot hand frames over: PCIe, or DRAM behind it.
+    CardToMemory,
+    /// Bursts longer than what the ring holds, with time to spare.
+    Bursts,
+    /// Frames that no buffer takes.
+    BadFrames,
+}
+
+/// One interface explained.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Diagnosis {
+    /// The interface.
+    pub interface: String,
+    /// The most frequent cause of a drop, or `none`.
+    pub cause: String,
+    /// What lies behind it.
+    pub mechanism: Mechanism,
+    /// The same in words, with the numbers.
+    pub text: String,
+}
+
+/// The answer of `compare`.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Verdict {
+    /// The interface to take.
+    pub winner: String,
+    /// By how much it leads the next one in `decided_by`, percent.
+    pub margin_pct: f64,
+    /// The first of throughput, no-drop rate, p99 latency, DRAM traffic and circulating buffers in
+    /// which the best of those still level leads by more than noise; `none` where none does.
+    pub decided_by: &'static str,
+    /// Why.
+    pub reason: String,
+    /// Every interface explained.
+    pub diagnoses: Vec<Diagnosis>,
+}
+
+/// What interfaces are ranked by, in this order, with what counts as noise.
+struct Criterion {
+    name: &'static str,
+    noise_pct: f64,
+    /// Larger is better.
+    score: fn(&Contender) -> Option<f64>,
+    /// Gbps or us; the sign is the score's.
+    show: fn(f64) -> String,
+}
+
+const CRITERIA: [Criterion; 5] = [
+    Criterion {
+        name: "throughput_gbps",
+        noise_pct: RATE_NOISE_PCT,
+        score: |c| Some(c.report.throughput_gbps),
+        show: |v| format!("{v:.1} Gbps"),
+    },
+    Criterion {
+        name: "no_drop_gbps",
+        noise_pct: RATE_NOISE_PCT,
+        score: |c| c.no_drop_gbps,
+        show: |v| format!("{v:.1} Gbps without a drop"),
+    },
+    Criterion {
+        name: "latency_p99_us",
+        noise_pct: COST_NOISE_PCT,
+        score: |c| Some(-c.report.latency_us.p99),
+        show: |v| format!("a p99 latency of {:.1} us", -v),
+    },
+    Criterion {
+        name: "dram_gbps",
+        noise_pct: COST_NOISE_PCT,
+        score: |c| Some(-dram(c.report)),
+        show: |v| format!("{:.1} Gbps of DRAM traffic", -v),
+    },
+    Criterion {
+        name: "circulating_buffers",
+        noise_pct: COST_NOISE_PCT,
+        score: |c| Some(-c.report.circulating_buffers),
+        show: |v| format!("{:.0} circulating buffers", -v),
+    },
+];
+
+/// Ranks the contenders (at least one) and explains each.
+pub(crate) fn decide(machine: &Machine, contenders: &[Contender]) -> Option<Verdict> {
+    let mut left: Vec<&Contender> = contenders.iter().collect();
+    for criterion in &CRITERIA {
+        let scores: Vec<f64> = left.iter().filter_map(|c| (criterion.score)(c)).collect();
+        if scores.len() < left.len() {
+            continue;
+        }
+        let best = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let near: Vec<&Contender> = left
+            .iter()
+            .zip(&scores)
+            .filter(|(_, s)| lead_pct(best, **s) <= criterion.noise_pct)
+            .map(|(c, _)| *c)
+            .collect();
+        if let [winner] = near.as_slice() {
+            let score = |c: &Contender| (criterion.score)(c).unwrap_or(f64::NEG_INFINITY);
+            let others = left.iter().filter(|c| !std::ptr::eq(**c, *winner));
+            let Some(next) = others.max_by(|a, b| score(a).total_cmp(&score(b))) else { break };
+            return Some(won(machine, contenders, winner, next, criterion));
+        }
+        left = near;
+    }
+    left.first().map(|first| tie(machine, contenders, &left, first))
+}
+
+/// How far `best` leads `other`, percent of `other`'s size.
+fn lead_pct(best: f64, other: f64) -> f64 {
+    let size = other.abs().min(best.abs()).max(1e-9);
+    if best == other { 0.0 } else { (best - other) / size * 100.0 }
+}
+
+fn won(m: &Machine, all: &[Contender], winner: &Contender, next: &Contender, by: &Criterion) -> Verdict {
+    let diagnoses = explain(m, all, winner);
+    let (best, second) = ((by.score)(winner).unwrap_or(0.0), (by.score)(next).unwrap_or(0.0));
+    let lead =
+        format!("{} reaches {}, {} {}", winner.interface, (by.show)(best), next.interface, (by.show)(second));
+    Verdict {
+        winner: winner.interface.into(),
+        margin_pct: lead_pct(best, second),
+        decided_by: by.name,
+        reason: lead + &losers(&diagnoses, winner, next),
+        diagnoses,
+    }
+}
+
+fn tie(m: &Machine, all: &[Contender], level: &[&Contender], first: &Contender) -> Verdict {
+    let diagnoses = explain(m, all, first);
+    let names: Vec<&str> = level.iter().map(|c| c.interface).collect();
+    let lead = match names.as_slice() {
+        [_] => "the only interface asked for".to_string(),
+        [but_last @ .., last] => {
+            format!("{} and {last} do not differ by more than noise", but_last.join(", "))
+        }
+        [] => String::new(),
+    };
+    let reason = lead + &losers(&diagnoses, first, first);
+    Verdict { winner: first.interface.into(), margin_pct: 0.0, decided_by: "none", reason, diagnoses }
+}
+
+/// Why `next` is behind, then the others, then what even the winner loses.
+fn losers(diagnoses: &[Diagnosis], winner: &Contender, next: &Contender) -> String {
+    let mut order: Vec<&Diagnosis> = diagnoses.iter().filter(|d| d.interface != winner.interface).collect();
+    order.sort_by_key(|d| d.interface != next.interface);
+    let mut text: String = order.iter().map(|d| format!("; {}: {}", d.interface, d.text)).collect();
+    if let Some(own) = diagnoses.iter().find(|d| d.interface == winner.interface) {
+        let even = if own.mechanism == Mechanism::None { "" } else { "even " };
+        text += &format!("; {even}{}: {}", own.interface, own.text);
+    }
+    text
+}
+
+fn explain(m: &Machine, all: &[Contender], winner: &Contender) -> Vec<Diagnosis> {
+    all.iter().map(|c| diagnose(m, c, winner)).collect()
+}
+
+fn dram(r: &Report) -> f64 {
+    r.dram_gbps.read + r.dram_gbps.write
+}
+
+/// Explains one run; `winner`'s tells what is due to the interface.
+fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagnosis {
+    let (r, best) = (c.report, winner.report);
+    let total: u64 = r.drops.values().sum();
+    let dominant = r.drops.iter().filter(|d| *d.1 > 0).max_by_key(|d| *d.1);
+    let busy: Vec<usize> = (0..r.per_core.len()).filter(|&i| r.per_core[i].busy_pct >= BUSY_PCT).collect();
+    let idle = r.per_core.iter().filter(|k| k.busy_pct < IDLE_PCT).count();
+    let innocent: u64 = r.per_core.iter().filter(|k| k.busy_pct < BUSY_PCT).map(|k| k.drops).sum();
+    let leaks = r.ddio_hit_pct < 90.0
+        && (r.ddio_hit_pct < best.ddio_hit_pct - 5.0 || r.io_working_set_mib > m.ddio_mib)
+        && dram(r) > 1.0;
+    let mechanism = match dominant {
+        None if leaks && dram(r) > 1.1 * dram(best) => Mechanism::CacheLeak,
+        None => Mechanism::None,
+        Some((&"bad_frame", _)) => Mechanism::BadFrames,
+        Some(_) if !busy.is_empty() && idle > 0 && busy.len() < r.per_core.len() => {
+            // In a private design nobody but the overloaded core loses frames.
+            if innocent * 4 > total { Mechanism::SharedRingClogged } else { Mechanism::RssImbalance }
+        }
+        Some(_) if r.tx_ring_mean >= 0.9 * m.tx_ring => Mechanism::Transmit,
+        Some(_) if busy.len() * 2 > r.per_core.len() && leaks => Mechanism::CacheLeak,
+        Some(_) if busy.len() * 2 > r.per_core.len() => Mechanism::CoresBusy,
+        Some((&"nic_buffer_full", _)) => Mechanism::CardToMemory,
+        Some(_) => Mechanism::Bursts,
+    };
+    let why = words(mechanism, m, r, winner, &busy, idle);
+    let text = match dominant {
+        None => why,
+        Some((cause, &n)) => {
+            let share = n as f64 / total as f64 * 100.0;
+            format!("{:.2}% of the frames drop, {share:.0}% of them as {cause}: {why}", r.drop_pct)
+        }
+    };
+    let cause = dominant.map_or("none", |d| *d.0).to_string();
+    Diagnosis { interface: c.interface.to_string(), cause, mechanism, text }
+}
+
+fn words(
+    mechanism: Mechanism,
+    m: &Machine,
+    r: &Report,
+    winner: &Contender,
+    busy: &[usize],
+    idle: usize,
+) -> String {
+    let best = winner.report;
+    let cores = r.per_core.len();
+    let all: f64 = r.per_core.iter().map(|k| k.mpps).sum::<f64>().max(1e-9);
+    let heaviest = busy.iter().map(|&i| &r.per_core[i]).max_by(|a, b| a.mpps.total_cmp(&b.mpps));
+    let share = heaviest.map_or(0.0, |k| k.mpps / all * 100.0);
+    let imbalance = format!(
+        "RSS imbalance: {} of {cores} cores {} at the limit ({} takes {share:.0}% of the frames, an even share is {:.0}%) while {idle} {} time to spare",
+        busy.len(),
+        if busy.len() == 1 { "is" } else { "are" },
+        heaviest.map_or("none".into(), |k| format!("core {}", k.core)),
+        100.0 / cores.max(1) as f64,
+        if idle == 1 { "has" } else { "have" },
+    );
+    match mechanism {
+        Mechanism::None => format!("no drops, DDIO hit rate {:.0}%", r.ddio_hit_pct),
+        Mechanism::RssImbalance => imbalance,
+        Mechanism::SharedRingClogged => {
+            format!(
+                "the shared ring is clogged by overloaded cores, and frames of the others drop with theirs; {imbalance}"
+            )
+        }
+        Mechanism::CacheLeak => format!(
+            "cache leak: an I/O working set of {:.1} MiB against {:.1} MiB of DDIO ways ({:.1} MiB LLC), DDIO hit rate {:.0}%, DRAM traffic {:.0} Gbps ({:.0}% of peak), {:.0} cycles per frame ({}: {:.0}%, {:.0} Gbps, {:.0} cycles)",
+            r.io_working_set_mib,
+            m.ddio_mib,
+            m.llc_mib,
+            r.ddio_hit_pct,
+            dram(r),
+            dram(r) / m.dram_peak_gbps * 100.0,
+            r.cycles_per_packet,
+            winner.interface,
+            best.ddio_hit_pct,
+            dram(best),
+            best.cycles_per_packet,
+        ),
+        Mechanism::CoresBusy => format!(
+            "too little CPU: {} of {cores} cores are at the limit with {:.0} cycles per frame ({}: {:.0})",
+            busy.len(),
+            r.cycles_per_packet,
+            winner.interface,
+            best.cycles_per_packet
+        ),
+        Mechanism::Transmit => {
+            format!(
+                "transmit rings hold {:.0} of {:.0} entries: sending is the limit",
+                r.tx_ring_mean, m.tx_ring
+            )
+        }
+        Mechanism::CardToMemory => format!(
+            "the card cannot hand frames over although no core is at the limit: PCIe or memory behind it (DRAM {:.0}% of peak)",
+            dram(r) / m.dram_peak_gbps * 100.0
+        ),
+        Mechanism::Bursts => format!(
+            "bursts longer than what is posted; the cores have time ({} of {cores} at the limit), so more entries or shared buffers would take them",
+            busy.len()
+        ),
+        Mechanism::BadFrames => "frames that are malformed or longer than a buffer".into(),
+    }
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

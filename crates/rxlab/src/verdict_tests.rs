@@ -1,0 +1,128 @@
+use model::{CoreReport, Dram, Latency};
+
+use super::*;
+
+const MACHINE: Machine = Machine { ddio_mib: 4.0, llc_mib: 22.0, dram_peak_gbps: 750.0, tx_ring: 1024.0 };
+
+/// 16 cores, each `busy_pct` busy, nothing dropped.
+fn calm(throughput: f64, busy_pct: f64) -> Report {
+    let core = |core| CoreReport { core, mpps: 1.0, drops: 0, busy_pct, ring_mean: 4.0 };
+    Report {
+        offered_gbps: 197.0,
+        throughput_gbps: throughput,
+        latency_us: Latency { mean: 20.0, p99: 40.0, ..Latency::default() },
+        ddio_hit_pct: 99.0,
+        dram_gbps: Dram { read: 20.0, write: 10.0 },
+        io_working_set_mib: 3.0,
+        cycles_per_packet: 1500.0,
+        per_core: (0..16).map(core).collect(),
+        ..Report::default()
+    }
+}
+
+fn dropping(mut r: Report, cause: &'static str, n: u64, cores: std::ops::Range<usize>) -> Report {
+    r.drops.insert(cause, n);
+    r.drop_pct = 20.0;
+    let each = n / cores.len() as u64;
+    for core in &mut r.per_core[cores] {
+        core.drops = each;
+    }
+    r
+}
+
+fn leaking() -> Report {
+    let mut r = dropping(calm(160.0, 100.0), "ring_full", 1600, 0..16);
+    (r.ddio_hit_pct, r.io_working_set_mib, r.cycles_per_packet) = (35.0, 24.0, 1900.0);
+    r.dram_gbps = Dram { read: 150.0, write: 100.0 };
+    r
+}
+
+fn contender<'a>(interface: &'a str, report: &'a Report) -> Contender<'a> {
+    Contender { interface, report, no_drop_gbps: None }
+}
+
+fn only(report: &Report, best: &Report) -> Diagnosis {
+    diagnose(&MACHINE, &contender("x", report), &contender("best", best))
+}
+
+#[test]
+fn a_leak_is_named_with_its_numbers() {
+    let (priv_, bisect) = (leaking(), calm(197.0, 80.0));
+    let v = decide(&MACHINE, &[contender("privring", &priv_), contender("rxbisect", &bisect)]).unwrap();
+    assert_eq!((v.winner.as_str(), v.decided_by), ("rxbisect", "throughput_gbps"));
+    assert!((v.margin_pct - 23.125).abs() < 1e-9);
+    assert_eq!(
+        (v.diagnoses[0].cause.as_str(), v.diagnoses[0].mechanism),
+        ("ring_full", Mechanism::CacheLeak)
+    );
+    for number in ["24.0 MiB", "35%", "250 Gbps", "ring_full"] {
+        assert!(v.reason.contains(number), "{number} in {}", v.reason);
+    }
+}
+
+#[test]
+fn one_hot_core_is_imbalance() {
+    let mut r = dropping(calm(150.0, 40.0), "ring_full", 1000, 3..4);
+    (r.per_core[3].busy_pct, r.per_core[3].mpps) = (100.0, 5.0);
+    let d = only(&r, &r);
+    assert_eq!(d.mechanism, Mechanism::RssImbalance);
+    assert!(d.text.contains("core 3 takes 25%"), "{}", d.text);
+}
+
+#[test]
+fn drops_of_the_innocent_are_a_clogged_ring() {
+    let mut r = dropping(calm(150.0, 40.0), "no_buffer", 1600, 0..16);
+    r.per_core[3].busy_pct = 100.0;
+    assert_eq!(only(&r, &r).mechanism, Mechanism::SharedRingClogged);
+}
+
+#[test]
+fn busy_cores_without_a_leak_are_too_little_cpu() {
+    let r = dropping(calm(150.0, 100.0), "ring_full", 1600, 0..16);
+    assert_eq!(only(&r, &r).mechanism, Mechanism::CoresBusy);
+}
+
+#[test]
+fn spare_time_tells_bursts_card_and_transmit_apart() {
+    let r = dropping(calm(190.0, 50.0), "ring_full", 100, 0..16);
+    assert_eq!(only(&r, &r).mechanism, Mechanism::Bursts);
+    let r = dropping(calm(190.0, 50.0), "nic_buffer_full", 100, 0..16);
+    assert_eq!(only(&r, &r).mechanism, Mechanism::CardToMemory);
+    let mut r = dropping(calm(190.0, 50.0), "ring_full", 100, 0..16);
+    r.tx_ring_mean = 1000.0;
+    assert_eq!(only(&r, &r).mechanism, Mechanism::Transmit);
+    let r = dropping(calm(190.0, 50.0), "bad_frame", 100, 0..16);
+    assert_eq!(only(&r, &r).mechanism, Mechanism::BadFrames);
+}
+
+#[test]
+fn equal_throughput_is_decided_further_down() {
+    let (a, mut b) = (calm(197.0, 80.0), calm(196.5, 80.0));
+    let with = |r, no_drop| Contender { interface: "shring", report: r, no_drop_gbps: Some(no_drop) };
+    let first = Contender { no_drop_gbps: Some(120.0), ..contender("privring", &a) };
+    let v = decide(&MACHINE, &[first, with(&b, 180.0)]).unwrap();
+    assert_eq!((v.winner.as_str(), v.decided_by, v.margin_pct), ("shring", "no_drop_gbps", 50.0));
+    b.latency_us.p99 = 20.0;
+    let v = decide(&MACHINE, &[contender("privring", &a), contender("shring", &b)]).unwrap();
+    assert_eq!((v.winner.as_str(), v.decided_by, v.margin_pct), ("shring", "latency_p99_us", 100.0));
+}
+
+#[test]
+fn a_tie_says_so_and_nothing_to_rank_is_none() {
+    let (a, b) = (calm(197.0, 80.0), calm(196.5, 80.0));
+    let v = decide(&MACHINE, &[contender("privring", &a), contender("shring", &b)]).unwrap();
+    assert_eq!((v.decided_by, v.margin_pct), ("none", 0.0));
+    assert!(v.reason.contains("do not differ"), "{}", v.reason);
+    let v = decide(&MACHINE, &[contender("privring", &a)]).unwrap();
+    assert!(v.reason.contains("only interface"), "{}", v.reason);
+    assert!(decide(&MACHINE, &[]).is_none());
+}
+
+#[test]
+fn nothing_sent_at_all_is_still_ranked() {
+    let (mut a, b) = (calm(0.0, 100.0), calm(10.0, 100.0));
+    a.drops.insert("ring_full", 5);
+    let v = decide(&MACHINE, &[contender("privring", &a), contender("shring", &b)]).unwrap();
+    assert_eq!(v.winner, "shring");
+    assert!(v.margin_pct.is_finite());
+}

@@ -60,7 +60,6 @@ pub(crate) fn read<'a>(
             Err(PcapError::Eof) => return Ok(ended),
             Err(PcapError::Incomplete(_)) => Step::More,
             Err(PcapError::BufferTooSmall) => Step::Grow,
-            Err(PcapError::NomError(..) | PcapError::OwnedNomError(..)) => Step::Skip,
             Err(_) => Step::End,
         };
         if !step.take(reader.as_mut(), &section, &mut ended) {
@@ -74,32 +73,29 @@ enum Step {
     Consume(usize),
     More,
     Grow,
-    Skip,
     End,
 }
 
 impl Step {
     /// Whether reading goes on.
     fn take(self, reader: &mut dyn PcapReaderIterator, section: &Section, ended: &mut Ended) -> bool {
-        let goes_on = match self {
-            Step::Consume(bytes) => {
+        let goes_on = match (self, section.block_len(reader.data())) {
+            (Step::Consume(bytes), _) => {
                 reader.consume(bytes);
                 true
             }
-            Step::More => reader.refill().is_ok(),
-            Step::Grow => {
+            // A whole block is there and was not understood, whatever the reader asked for.
+            (_, Some(bytes)) => {
+                ended.malformed += 1;
+                reader.consume(bytes);
+                true
+            }
+            (Step::More, None) => reader.refill().is_ok(),
+            (Step::Grow, None) => {
                 let size = reader.data().len().max(1 << 16) * 2;
                 size <= LONGEST && reader.grow(size) && reader.refill().is_ok()
             }
-            Step::Skip => match section.block_len(reader.data()) {
-                Some(bytes) => {
-                    ended.malformed += 1;
-                    reader.consume(bytes);
-                    true
-                }
-                None => false,
-            },
-            Step::End => false,
+            (Step::End, None) => false,
         };
         // Nothing left is a clean end, whatever the reader called it.
         if !goes_on && !reader.data().is_empty() {
@@ -114,6 +110,8 @@ impl Step {
 /// section and interface.
 #[derive(Default)]
 struct Section {
+    /// Whether this is pcapng, whose blocks tell their length even when damaged.
+    blocks: bool,
     big_endian: bool,
     interfaces: Vec<Interface>,
 }
@@ -144,7 +142,7 @@ impl Section {
                 each(Raw { at: Some(at), link: i.link, bytes: b.data, len: b.origlen });
             }
             PcapBlockOwned::NG(Block::SectionHeader(b)) => {
-                *self = Self { big_endian: b.big_endian(), interfaces: Vec::new() };
+                *self = Self { blocks: true, big_endian: b.big_endian(), interfaces: Vec::new() };
             }
             PcapBlockOwned::NG(Block::InterfaceDescription(b)) => {
                 let exponent = u32::from(b.if_tsresol & 0x7f);
@@ -176,8 +174,11 @@ impl Section {
         true
     }
 
-    /// Length of the damaged pcapng block at the start of `data`, when it can be stepped over.
+    /// Length of the pcapng block at the start of `data`, when all of it is there.
     fn block_len(&self, data: &[u8]) -> Option<usize> {
+        if !self.blocks {
+            return None;
+        }
         let field = data.get(4..)?.first_chunk::<4>()?;
         let len =
             if self.big_endian { u32::from_be_bytes(*field) } else { u32::from_le_bytes(*field) } as usize;

@@ -31,10 +31,11 @@ impl Line {
     /// nothing can be sent.
     pub(crate) fn pace(&self, rate: Rate) -> Option<f64> {
         let share = match rate {
-            Rate::Gbps(total) => (total / f64::from(self.ports)).min(self.gbps),
+            Rate::Gbps(total) => total / f64::from(self.ports),
             Rate::Own => self.gbps,
         };
-        (self.port < self.ports && share.is_finite() && share > 0.0).then_some(8000.0 / share)
+        let sends = self.port < self.ports && share > 0.0 && self.gbps > 0.0 && self.gbps.is_finite();
+        sends.then(|| 8000.0 / share.min(self.gbps))
     }
 }
 

@@ -1,8 +1,6 @@
 //! Real captures, where they are at hand: each is read and replayed, and its packets are counted in
 //! a second way.
 
-#![allow(clippy::unwrap_used, clippy::print_stdout)] // a test: helpers outside of test functions
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use traffic::stats::TraceStats;

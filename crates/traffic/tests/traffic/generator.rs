@@ -1,0 +1,202 @@
+//! Generated traffic: rates, sizes, flows, arrivals.
+
+use packet::{checksum, parse};
+use std::collections::{BTreeMap, BTreeSet};
+use traffic::{Arrival, Rate, Source, Spec, Workload, wire_bytes};
+
+fn source(spec: &str, port: u32, ports: u32, gbps: f64, seed: u64) -> Box<dyn Source> {
+    Workload::Generated(spec.parse().unwrap()).source(port, ports, Rate::Gbps(gbps), seed)
+}
+
+/// Calls `each` with the next `n` arrivals; they must not overlap on a wire of 100 Gbps.
+fn run(source: &mut dyn Source, n: u64, mut each: impl FnMut(&Arrival)) -> u64 {
+    let (mut out, mut last) = (Arrival::EMPTY, 0);
+    for _ in 0..n {
+        assert!(source.next(&mut out));
+        assert!(out.at >= last + u64::from(wire_bytes(out.len)) * 80);
+        last = out.at;
+        each(&out);
+    }
+    last
+}
+
+#[test]
+fn two_ports_at_200_gbps_carry_16_4_million_frames_a_second() {
+    let n = 1_000_000;
+    let last = run(source("fixed:1500,flows=10000", 0, 2, 200.0, 1).as_mut(), n, |_| ());
+    let mpps = 2.0 * n as f64 / (last as f64 / 1e6);
+    assert!((mpps - 16.404).abs() < 0.001, "{mpps} Mpps");
+}
+
+#[test]
+fn every_kind_of_traffic_has_the_asked_rate() {
+    for sizes in ["fixed:60", "fixed:9000", "imix", "empirical:websearch", "empirical:fb_hadoop"] {
+        for arrivals in ["constant", "poisson", "bursty:64"] {
+            let spec = format!("{sizes},arrivals={arrivals}");
+            let mut bytes = 0;
+            let last = run(source(&spec, 1, 2, 60.0, 7).as_mut(), 400_000, |a| {
+                bytes += u64::from(wire_bytes(a.len))
+            });
+            let gbps = bytes as f64 * 8000.0 / last as f64;
+            assert!((gbps / 30.0 - 1.0).abs() < 0.01, "{spec}: {gbps} Gbps");
+        }
+    }
+}
+
+#[test]
+fn frames_are_valid_udp() {
+    run(source("imix,flows=1M", 1, 2, 100.0, 3).as_mut(), 5000, |a| {
+        let head = a.bytes();
+        let p = parse(head);
+        assert_eq!((p.kind, p.fault), (0x211, None));
+        assert_eq!(u16::from_be_bytes([head[16], head[17]]), a.len - 14);
+        assert_eq!(checksum::finish(checksum::add(0, &head[14..34])), 0);
+        let udp = a.len - 34;
+        assert_eq!(u16::from_be_bytes([head[38], head[39]]), udp);
+        // The payload is zeros: it adds nothing.
+        let sum = checksum::add(17 + u64::from(udp), &head[26..42]);
+        assert_eq!(checksum::finish(sum), 0);
+        assert_eq!(a.head_len, 42);
+        assert!(a.head[42..].iter().all(|b| *b == 0));
+    });
+}
+
+#[test]
+fn imix_has_its_shares() {
+    let (n, mut counts) = (240_000, BTreeMap::new());
+    run(source("imix", 0, 1, 50.0, 1).as_mut(), n, |a| *counts.entry(a.len).or_insert(0u64) += 1);
+    for (len, share) in [(60, 7.0), (590, 4.0), (1514, 1.0)] {
+        let got = counts.remove(&len).unwrap() as f64 * 12.0 / n as f64;
+        assert!((got / share - 1.0).abs() < 0.03, "{len} B: {got} of 12");
+    }
+    assert!(counts.is_empty());
+}
+
+/// The flows of a run by frames, in falling order.
+fn flows(spec: &str, port: u32, ports: u32, seed: u64, n: u64) -> BTreeMap<packet::Tuple, u64> {
+    let mut counts = BTreeMap::new();
+    run(source(spec, port, ports, 50.0, seed).as_mut(), n, |a| {
+        *counts.entry(parse(a.bytes()).tuple(a.bytes()).unwrap()).or_insert(0) += 1;
+    });
+    counts
+}
+
+#[test]
+fn flows_are_as_many_as_asked_and_split_over_ports() {
+    let mut all = BTreeSet::new();
+    for port in 0..3 {
+        let mine = flows("fixed:60,flows=1000", port, 3, 5, 20_000);
+        assert_eq!(mine.len(), if port == 0 { 334 } else { 333 });
+        all.extend(mine.into_keys());
+    }
+    assert_eq!(all.len(), 1000, "no flow is on two ports");
+    assert!(!source("fixed:60,flows=2", 2, 3, 50.0, 0).next(&mut Arrival::default()), "no flow for port 2");
+    // Of 4 billion flows hardly one comes twice.
+    assert!(flows("fixed:60,flows=4294967296", 0, 1, 5, 20_000).len() > 19_990);
+}
+
+#[test]
+fn uniform_flows_are_even() {
+    let n = 200_000;
+    let counts = flows("fixed:60,flows=100", 0, 1, 9, n);
+    let mean = n as f64 / 100.0;
+    let chi2: f64 = counts.values().map(|c| (*c as f64 - mean).powi(2) / mean).sum();
+    // 99 degrees of freedom: mean 99, deviation 14.
+    assert!((40.0..160.0).contains(&chi2), "chi-square {chi2}");
+}
+
+#[test]
+fn zipf_flows_follow_the_law() {
+    for s in [0.5, 0.99, 1.0, 1.3, 3.0] {
+        let (n, k) = (300_000, 1000);
+        let mut counts: Vec<u64> =
+            flows(&format!("fixed:60,flows={k},zipf={s}"), 0, 1, 2, n).into_values().collect();
+        counts.sort_unstable_by(|a, b| b.cmp(a));
+        let total: f64 = (1..=k).map(|i| f64::from(i).powf(-s)).sum();
+        for rank in [1usize, 2, 3, 5, 10] {
+            let expected = n as f64 * (rank as f64).powf(-s) / total;
+            let got = counts[rank - 1] as f64;
+            let slack = 5.0 * expected.sqrt() + if s < 0.6 { 0.1 * expected } else { 0.0 };
+            assert!((got - expected).abs() < slack, "s {s}, rank {rank}: {got}, expected {expected}");
+        }
+        // The tail too: the share of the first half of the ranks (where they are all seen).
+        let head: u64 = counts.iter().take(k as usize / 10).sum();
+        let expected: f64 = (1..=k / 10).map(|i| f64::from(i).powf(-s)).sum::<f64>() / total;
+        assert!((head as f64 / n as f64 - expected).abs() < 0.015, "s {s}: first tenth");
+    }
+}
+
+/// Index of dispersion of counts in windows of ten mean gaps.
+fn dispersion(arrivals: &str) -> f64 {
+    let spec = format!("fixed:1226,arrivals={arrivals}"); // 1250 B on the wire: 1 us at 10 Gbps
+    let mut counts = vec![0u32; 20_000];
+    run(source(&spec, 0, 1, 10.0, 4).as_mut(), 200_000, |a| {
+        if let Some(c) = counts.get_mut((a.at / 10_000_000) as usize) {
+            *c += 1;
+        }
+    });
+    let mean = counts.iter().sum::<u32>() as f64 / counts.len() as f64;
+    counts.iter().map(|c| (f64::from(*c) - mean).powi(2)).sum::<f64>() / counts.len() as f64 / mean
+}
+
+#[test]
+fn arrivals_are_as_bursty_as_their_names() {
+    let constant = dispersion("constant");
+    assert!(constant < 0.02, "{constant}");
+    let poisson = dispersion("poisson");
+    // The wire spaces what Poisson would put closer: a little below 1.
+    assert!((0.9..1.05).contains(&poisson), "{poisson}");
+    let bursty = dispersion("bursty:32");
+    assert!(bursty > 10.0, "{bursty}");
+}
+
+#[test]
+fn a_burst_is_back_to_back_and_then_silent() {
+    let mut at = Vec::new();
+    run(source("fixed:1226,arrivals=bursty:8", 0, 1, 50.0, 4).as_mut(), 80, |a| at.push(a.at));
+    let gaps: Vec<u64> = at.windows(2).map(|w| w[1] - w[0]).collect();
+    for (i, gap) in gaps.iter().enumerate() {
+        // 100 ns each at line rate; a burst every 1.6 us.
+        let expected = if i % 8 == 7 { 1_600_000 - 7 * 100_000 } else { 100_000 };
+        assert!(gap.abs_diff(expected) <= 1, "gap {i}: {gap}");
+    }
+}
+
+/// Objects keep their flow from the first frame to the last, and their sizes follow the distribution.
+#[test]
+fn objects_are_cut_into_frames() {
+    let path = std::env::temp_dir().join(format!("traffic-cdf-{}.txt", std::process::id()));
+    std::fs::write(&path, "# all between 10000 and 10001 bytes\n0 0\n10000 0\n10000.4 100\n").unwrap();
+    let spec = format!("empirical:{},flows=4294967296", path.display());
+    let mut objects: BTreeMap<packet::Tuple, (u64, u64)> = BTreeMap::new();
+    run(source(&spec, 0, 1, 50.0, 4).as_mut(), 50_000, |a| {
+        let object = objects.entry(parse(a.bytes()).tuple(a.bytes()).unwrap()).or_default();
+        object.0 += 1;
+        object.1 += u64::from(a.len) - 42;
+    });
+    std::fs::remove_file(&path).unwrap();
+    // 10000 B are 6 frames of 1472 B of payload and one of 1168; 64 objects may be unfinished.
+    let whole = objects.values().filter(|o| **o == (7, 10_000)).count();
+    assert!(objects.len() - whole <= 64, "{whole} of {}", objects.len());
+}
+
+#[test]
+fn the_seed_decides_everything() {
+    let take = |seed| {
+        let mut got = Vec::new();
+        run(source("imix,zipf=1.1,arrivals=poisson", 0, 2, 50.0, seed).as_mut(), 1000, |a| {
+            got.push(a.clone())
+        });
+        got
+    };
+    assert_eq!(take(1), take(1));
+    assert_ne!(take(1), take(2));
+}
+
+#[test]
+fn own_rate_is_line_rate() {
+    let spec = Spec::default();
+    let mut source = Workload::Generated(spec).source(0, 4, Rate::Own, 1);
+    let last = run(source.as_mut(), 10_000, |_| ());
+    assert!((last as f64 / (10_000.0 * 1524.0 * 80.0) - 1.0).abs() < 0.001);
+}

@@ -22,13 +22,16 @@ pub use worker::{Unsent, Worker, WorkerCounters};
 use memory::Memory;
 use rings::Completion;
 
-/// Frames of a burst whose headers are on their way while another is processed.
-const AHEAD: usize = 4;
-
 /// What an application does to packets.
 pub trait App<M: Memory> {
     /// CPU cycles per frame beside the memory accesses that the application makes.
     fn cycles(&self) -> u32;
+
+    /// Frames of a burst whose headers are on their way while another is processed: 0 unless the
+    /// framework that the application stands for prefetches.
+    fn ahead(&self) -> usize {
+        0
+    }
 
     /// Decides on one frame and rewrites its headers.
     fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict;
@@ -36,16 +39,17 @@ pub trait App<M: Memory> {
     /// Processes a burst: every buffer of `burst` ends in `batch`, to be sent or given back.
     #[inline]
     fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
-        for c in burst.iter().take(AHEAD) {
+        let ahead = self.ahead();
+        for c in burst.iter().take(ahead) {
             m.prefetch(frames, c.buf, 0);
         }
         for (i, c) in burst.iter().enumerate() {
-            if let Some(later) = burst.get(i + AHEAD) {
+            if let Some(later) = burst.get(i + ahead).filter(|_| ahead > 0) {
                 m.prefetch(frames, later.buf, 0);
             }
             headers::metadata(m, frames, c);
             m.work(self.cycles());
-            let mut headers = Headers::load(m, frames, c);
+            let mut headers = Headers::load(m, frames, c, now);
             let verdict = if headers.is_bad() {
                 Verdict::Drop(Cause::BadHeader)
             } else if headers.is_ip() {

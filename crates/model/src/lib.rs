@@ -1,1 +1,33 @@
-//! (to come)
+//! The modelled server: the same rings, with every access going through caches, DDIO, DRAM and PCIe
+//! of a described machine, and costing time.
+//!
+//! Reading order: [`Scenario`] (what is asked), [`run`] (how a run goes), `engine` (agents in order of
+//! time), `view` (an agent's `Memory` with a price), `hierarchy` (the caches), [`Report`].
+//! docs/model.md explains engine and visibility on one page.
+
+mod account;
+mod agents;
+pub mod cache;
+mod dram;
+mod engine;
+pub mod hierarchy;
+mod pcie;
+pub mod profile;
+mod meter;
+mod report;
+mod run;
+mod sampling;
+mod scenario;
+mod sim;
+mod space;
+mod view;
+
+pub use engine::{Engine, EngineError};
+pub use pcie::tlp_bytes;
+pub use run::{Error, run};
+pub use report::{Conservation, CoreReport, Dram, Latency, Report};
+pub use apps::Kind as App;
+pub use scenario::{BURST, SAMPLING, Scenario, Start, TX_RING};
+pub use sim::{Agent, Gauge, Sim};
+pub use space::{ModelSpace, PoolId, Table, Words};
+pub use view::View;

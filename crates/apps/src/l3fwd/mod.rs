@@ -14,6 +14,8 @@ use crate::{App, Cause, End, Headers, Verdict};
 
 /// Cycles per frame beside memory accesses: assumed, of the order of DPDK's example of this name.
 pub const CYCLES: u32 = 150;
+/// Frames whose headers are prefetched.
+const AHEAD: usize = 4;
 
 /// Looks up the destination, takes one hop off, and addresses the frame to the next hop.
 pub struct L3fwd<M: Memory> {
@@ -34,6 +36,11 @@ impl<M: Memory> L3fwd<M> {
 impl<M: Memory> App<M> for L3fwd<M> {
     fn cycles(&self) -> u32 {
         self.cycles
+    }
+
+    /// As DPDK's l3fwd.
+    fn ahead(&self) -> usize {
+        AHEAD
     }
 
     #[inline]

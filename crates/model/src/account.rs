@@ -1,0 +1,134 @@
+//! From two snapshots to a report.
+
+use std::collections::BTreeMap;
+
+use memory::Ps;
+use rings::Outcome;
+
+use crate::meter::{Meter, Snapshot};
+use crate::report::{Conservation, CoreReport, Dram, Latency, Report};
+use crate::scenario::Scenario;
+
+/// The measured window.
+pub(crate) struct Window {
+    pub before: Snapshot,
+    pub after: Snapshot,
+    /// Mean frames waiting for each core.
+    pub waiting: Vec<f64>,
+    /// Mean filled transmit entries, all queues.
+    pub tx_filled: f64,
+    pub warmup: Ps,
+}
+
+impl Window {
+    fn span(&self) -> f64 {
+        (self.after.at - self.before.at).max(1) as f64
+    }
+
+    /// The rate of something that grew by `n`, per second.
+    fn per_second(&self, n: u64) -> f64 {
+        n as f64 * 1e12 / self.span()
+    }
+
+    fn grew(&self, of: impl Fn(&Snapshot) -> u64) -> u64 {
+        of(&self.after) - of(&self.before)
+    }
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole.max(1) as f64
+}
+
+fn received(s: &Snapshot) -> u64 {
+    s.gauges.iter().map(|g| g.received).sum()
+}
+
+pub(crate) fn report(
+    s: &Scenario,
+    w: &Window,
+    meter: &Meter,
+    conservation: Conservation,
+    counters: BTreeMap<&'static str, u64>,
+    settled: bool,
+) -> Report {
+    let scale = f64::from(s.sampling);
+    let offered: u64 = Outcome::ALL.iter().map(|o| w.after.fate_since(&w.before, *o)).sum();
+    let drops = drops(w);
+    let sent = w.grew(|s| s.sent);
+    let gbps = |lines: u64| w.per_second(lines) * scale * 64.0 * 8e-9;
+    let beyond = |s: &Snapshot| s.counts.llc_hits + s.counts.snoops + s.counts.llc_misses;
+    let reuse = w.grew(|s| s.reuse.0) as f64 / w.grew(|s| s.reuse.1).max(1) as f64;
+    let per_frame = w.grew(|s| s.offered_bytes) as f64 / offered.max(1) as f64;
+    let busy: u64 = (0..s.cores as usize).map(|c| busy(w, c)).sum();
+    Report {
+        offered_gbps: w.per_second(w.grew(|s| s.offered_bytes)) * 8e-9,
+        throughput_gbps: w.after.gbps_since(&w.before),
+        mpps: w.per_second(sent) / 1e6,
+        drop_pct: percent(drops.values().sum(), offered),
+        drops,
+        latency_us: latency(meter),
+        ddio_hit_pct: w.after.ddio_since(&w.before),
+        llc_miss_pct: percent(w.grew(|s| s.counts.llc_misses), w.grew(beyond)),
+        dram_gbps: Dram {
+            read: gbps(w.grew(|s| s.counts.dram_reads)),
+            write: gbps(w.grew(|s| s.counts.dram_writes)),
+        },
+        io_working_set_mib: reuse * (per_frame / 64.0).ceil() * 64.0 / f64::from(1 << 20),
+        circulating_buffers: reuse,
+        tx_ring_mean: w.tx_filled / f64::from(s.cores),
+        cycles_per_packet: busy as f64 * s.server.ghz / 1e3 / w.grew(received).max(1) as f64,
+        per_core: (0..s.cores as usize).map(|c| core(w, c)).collect(),
+        counters,
+        conservation,
+        measured_s: w.span() / 1e12,
+        warmup_s: w.warmup.secs(),
+        settled,
+        packets: conservation.offered,
+    }
+}
+
+/// Drops by cause: the card's, the transmit ring's and the application's.
+fn drops(w: &Window) -> BTreeMap<&'static str, u64> {
+    let mut drops: BTreeMap<&'static str, u64> = Outcome::ALL
+        .iter()
+        .filter(|o| **o != Outcome::Delivered)
+        .map(|o| (o.name(), w.after.fate_since(&w.before, *o)))
+        .collect();
+    drops.insert("tx_full", w.grew(|s| s.gauges.iter().map(|g| g.tx_full).sum()));
+    drops.insert("application", w.grew(|s| s.gauges.iter().map(|g| g.app_drops).sum()));
+    drops.retain(|_, n| *n > 0);
+    drops
+}
+
+/// Time that a core was not idle, ps.
+fn busy(w: &Window, core: usize) -> u64 {
+    let idle = w.after.gauges[core].idle - w.before.gauges[core].idle;
+    (w.after.at - w.before.at).saturating_sub(idle)
+}
+
+fn core(w: &Window, core: usize) -> CoreReport {
+    let drops = |s: &Snapshot| s.fates[core].iter().skip(1).sum::<u64>();
+    CoreReport {
+        core: core as u32,
+        mpps: w.per_second(w.after.gauges[core].received - w.before.gauges[core].received) / 1e6,
+        drops: drops(&w.after) - drops(&w.before),
+        busy_pct: 100.0 * busy(w, core) as f64 / w.span(),
+        ring_mean: w.waiting[core],
+    }
+}
+
+fn latency(meter: &Meter) -> Latency {
+    let h = &meter.latency;
+    let at = |q: f64| h.value_at_quantile(q) as f64 / 1e3;
+    if h.is_empty() {
+        return Latency::default();
+    }
+    Latency {
+        mean: meter.latency_sum as f64 / h.len() as f64 / 1e6,
+        p50: at(0.5),
+        p90: at(0.9),
+        p99: at(0.99),
+        p999: at(0.999),
+        max: h.max() as f64 / 1e3,
+    }
+}

@@ -1,0 +1,110 @@
+//! The bodies of the agents: a card's receive half, its transmit half, a core.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use apps::table::Declared;
+use apps::{AnyApp, Worker};
+use memory::{Memory, Ps};
+use nic::{Port, TxConfig, TxPort};
+use rings::pool::CoreCache;
+use rings::{AnyHost, AnyNic, Nic, tx};
+use traffic::{Arrival, Source};
+
+use crate::meter::Meter;
+use crate::space::PoolId;
+use crate::view::View;
+
+/// What the agents of one run write down together.
+#[derive(Clone)]
+pub(crate) struct Book {
+    pub meter: Rc<RefCell<Meter>>,
+    /// Named counters of rings and pools, summed when an agent ends.
+    pub counters: Rc<RefCell<BTreeMap<&'static str, u64>>>,
+}
+
+impl Book {
+    fn add(&self, named: Vec<(&'static str, u64)>) {
+        let mut counters = self.counters.borrow_mut();
+        for (name, n) in named {
+            *counters.entry(name).or_default() += n;
+        }
+    }
+}
+
+/// The receive half: every frame of `source`, at its time. `first` is the core of queue 0.
+pub(crate) fn receive(
+    m: &mut View,
+    mut port: Port<AnyNic<View>>,
+    mut source: Box<dyn Source>,
+    first: usize,
+    book: &Book,
+) {
+    let mut a = Arrival::EMPTY;
+    while !m.stopped() && source.next(&mut a) {
+        m.set_stamp(Ps(a.at));
+        book.meter.borrow_mut().in_nic += 1;
+        let frame = nic::Arrival { at: Ps(a.at), head: a.bytes(), len: u32::from(a.len) };
+        let (queue, outcome) = port.receive(m, &frame);
+        let mut meter = book.meter.borrow_mut();
+        meter.in_nic -= 1;
+        meter.fates[first + usize::from(queue)][outcome as usize] += 1;
+        meter.offered_bytes += u64::from(a.len);
+    }
+    while !m.stopped() {
+        // The source has ended: only batched notices are left to send.
+        match port.nic_mut().poll(m) {
+            Some(due) => m.pause(due, true),
+            None => m.idle(),
+        }
+    }
+    book.add(port.nic().counters());
+}
+
+/// The transmit half. `extra` is what a latency has beside the time on the card: the read of the
+/// payload and the load generator, ps.
+pub(crate) fn transmit(
+    m: &mut View,
+    tx: tx::NicTx<View>,
+    buffers: PoolId,
+    config: TxConfig,
+    extra: u64,
+    book: &Book,
+) {
+    let mut port = TxPort::new(tx, buffers, config);
+    while !m.stopped() {
+        let mut sent = None;
+        if !port.send(m, |s| sent = Some((s.buf, s.len, s.at))) {
+            port.idle(m);
+        } else if let Some((buf, len, at)) = sent {
+            let came = m.stamp(buffers, buf);
+            book.meter.borrow_mut().send(len, at.saturating_sub(came).0 + extra);
+        }
+    }
+    book.add(vec![("tx_faults", port.faults())]);
+}
+
+/// A core's worker over the modelled memory.
+pub(crate) type ModelWorker = Worker<View, AnyHost<View>, CoreCache<View>, AnyApp<View, Declared<View>>>;
+
+/// A core: polls until the run is over, then drains its rings.
+pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Book) {
+    worker.fill(m);
+    while !m.stopped() {
+        let n = worker.poll(m);
+        let done = worker.counters();
+        let g = &mut m.sim().gauges[core];
+        g.received = done.received;
+        g.tx_filled = worker.tx().filled();
+        g.tx_full = done.tx_full;
+        g.app_drops = done.app.dropped.iter().sum();
+        if n == 0 {
+            m.idle();
+        }
+    }
+    worker.stop(m);
+    worker.pool_mut().flush(m);
+    book.add(rings::Host::counters(worker.host()));
+    book.add(worker.pool_mut().counters());
+}

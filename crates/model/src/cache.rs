@@ -1,0 +1,215 @@
+//! One set-associative array, a set in one host cache line.
+//!
+//! A way holds a line number and two flags. Ways have positions because the LLC's masks (DDIO,
+//! inclusive) name positions.
+
+/// Most ways that a set can have.
+pub const WAYS: usize = 16;
+
+/// The line was written and memory does not know.
+pub const DIRTY: u32 = 1 << 31;
+/// The line was written by DMA and no core has read it since.
+pub const IO: u32 = 1 << 30;
+const FLAGS: u32 = DIRTY | IO;
+const EMPTY: u32 = !FLAGS;
+
+/// A way's content: line number and flags.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry(u32);
+
+impl Entry {
+    /// `line` with `flags`.
+    pub const fn new(line: u32, flags: u32) -> Entry {
+        Entry(line & !FLAGS | flags)
+    }
+    /// The line number.
+    pub const fn line(self) -> u32 {
+        self.0 & !FLAGS
+    }
+    /// Whether memory must be told.
+    pub const fn dirty(self) -> bool {
+        self.0 & DIRTY != 0
+    }
+    /// Whether DMA wrote it and no core read it.
+    pub const fn io(self) -> bool {
+        self.0 & IO != 0
+    }
+}
+
+#[repr(align(64))]
+#[derive(Clone, Copy)]
+struct Set([u32; WAYS]);
+
+impl Set {
+    fn matches(&self, line: u32) -> u32 {
+        let mut m = 0;
+        for (i, t) in self.0.iter().enumerate() {
+            m |= u32::from(t & !FLAGS == line) << i;
+        }
+        m
+    }
+}
+
+/// Random or LRU choice among the ways of a mask.
+pub struct Array {
+    sets: Vec<Set>,
+    /// Ages for LRU, larger is more recent; empty for random replacement.
+    ages: Vec<[u32; WAYS]>,
+    tick: u32,
+    seed: u64,
+}
+
+impl Array {
+    /// `sets` empty sets.
+    pub fn new(sets: usize, lru: bool, seed: u64) -> Array {
+        Array {
+            sets: vec![Set([EMPTY; WAYS]); sets],
+            ages: if lru { vec![[0; WAYS]; sets] } else { Vec::new() },
+            tick: 0,
+            seed: seed | 1,
+        }
+    }
+
+    /// The way that holds `line`.
+    #[inline]
+    pub fn find(&self, set: usize, line: u32) -> Option<usize> {
+        let m = self.sets[set].matches(line);
+        if m == 0 { None } else { Some(m.trailing_zeros() as usize) }
+    }
+
+    /// What a way holds.
+    #[inline]
+    pub fn get(&self, set: usize, way: usize) -> Entry {
+        Entry(self.sets[set].0[way])
+    }
+
+    /// Overwrites a way and marks it used.
+    #[inline]
+    pub fn set(&mut self, set: usize, way: usize, entry: Entry) {
+        self.sets[set].0[way] = entry.0;
+        self.used(set, way);
+    }
+
+    /// Empties a way; what it held.
+    #[inline]
+    pub fn clear(&mut self, set: usize, way: usize) -> Entry {
+        let e = self.get(set, way);
+        self.sets[set].0[way] = EMPTY;
+        e
+    }
+
+    /// Marks a way used (LRU).
+    #[inline]
+    pub fn used(&mut self, set: usize, way: usize) {
+        if let Some(ages) = self.ages.get_mut(set) {
+            self.tick += 1;
+            ages[way] = self.tick;
+        }
+    }
+
+    /// Puts `entry` into a way of `mask`: an empty one, else the replacement's choice; the victim.
+    pub fn insert(&mut self, set: usize, mask: u32, entry: Entry) -> Option<Entry> {
+        let empty = self.sets[set].matches(EMPTY) & mask;
+        let way = if empty != 0 { empty.trailing_zeros() as usize } else { self.victim(set, mask) };
+        let old = self.get(set, way);
+        self.set(set, way, entry);
+        if old.0 & !FLAGS == EMPTY { None } else { Some(old) }
+    }
+
+    fn victim(&mut self, set: usize, mask: u32) -> usize {
+        if let Some(ages) = self.ages.get(set) {
+            let ways = (0..WAYS).filter(|w| mask >> w & 1 == 1);
+            return ways.min_by_key(|w| ages[*w]).unwrap_or(0);
+        }
+        // xorshift64*: one multiplication, the same on every machine.
+        self.seed ^= self.seed >> 12;
+        self.seed ^= self.seed << 25;
+        self.seed ^= self.seed >> 27;
+        let r = (self.seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32;
+        let nth = (u64::from(r) * u64::from(mask.count_ones()) >> 32) as u32;
+        let mut m = mask;
+        for _ in 0..nth {
+            m &= m - 1;
+        }
+        m.trailing_zeros() as usize
+    }
+}
+
+/// A private L2: LRU by position, the most recent first.
+pub struct L2 {
+    sets: Vec<Set>,
+    ways: usize,
+}
+
+impl L2 {
+    /// `sets` (a power of two) of `ways`.
+    pub fn new(sets: usize, ways: usize) -> L2 {
+        L2 { sets: vec![Set([EMPTY; WAYS]); sets], ways }
+    }
+
+    #[inline]
+    fn index(&self, line: u32) -> usize {
+        line as usize & (self.sets.len() - 1)
+    }
+
+    /// Whether `line` is here; moves it to the front and marks it dirty if `write`.
+    #[inline]
+    pub fn hit(&mut self, line: u32, write: bool) -> bool {
+        let i = self.index(line);
+        let set = &mut self.sets[i];
+        let m = set.matches(line);
+        if m == 0 {
+            return false;
+        }
+        let way = m.trailing_zeros() as usize;
+        let e = set.0[way] | if write { DIRTY } else { 0 };
+        set.0.copy_within(0..way, 1);
+        set.0[0] = e;
+        true
+    }
+
+    /// Whether `line` is here, and dirty, without using it.
+    #[inline]
+    pub fn peek(&self, line: u32) -> Option<Entry> {
+        let set = &self.sets[self.index(line)];
+        let m = set.matches(line);
+        if m == 0 { None } else { Some(Entry(set.0[m.trailing_zeros() as usize])) }
+    }
+
+    /// Puts a line in front; the victim.
+    pub fn insert(&mut self, entry: Entry) -> Option<Entry> {
+        let i = self.index(entry.line());
+        let ways = self.ways;
+        let set = &mut self.sets[i];
+        let last = Entry(set.0[ways - 1]);
+        set.0.copy_within(0..ways - 1, 1);
+        set.0[0] = entry.0;
+        if last.0 & !FLAGS == EMPTY { None } else { Some(last) }
+    }
+
+    /// Takes a line out.
+    pub fn remove(&mut self, line: u32) -> Option<Entry> {
+        let i = self.index(line);
+        let ways = self.ways;
+        let set = &mut self.sets[i];
+        let m = set.matches(line);
+        if m == 0 {
+            return None;
+        }
+        let way = m.trailing_zeros() as usize;
+        let e = Entry(set.0[way]);
+        set.0.copy_within(way + 1..ways, way);
+        set.0[ways - 1] = EMPTY;
+        Some(e)
+    }
+
+    /// Marks a present line clean (its data went elsewhere).
+    pub fn clean(&mut self, line: u32) {
+        let i = self.index(line);
+        let set = &mut self.sets[i];
+        let m = set.matches(line);
+        if m != 0 {
+            set.0[m.trailing_zeros() as usize] &= !DIRTY;
+        }
+    }
+}

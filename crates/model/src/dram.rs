@@ -1,0 +1,53 @@
+//! DRAM: bandwidth counted in windows, latency that rises with the load of the last one.
+
+use crate::profile::Constants;
+
+/// Length of a window, ps.
+const WINDOW: u64 = 5_000_000;
+/// The highest utilisation that the latency formula sees.
+const CEILING: f64 = 0.97;
+
+/// One socket's memory.
+pub struct Dram {
+    idle: f64,
+    load: f64,
+    /// Usable bytes in a window.
+    usable: f64,
+    start: u64,
+    bytes: f64,
+    /// Latency now, ps.
+    latency: u64,
+}
+
+impl Dram {
+    /// Idle memory.
+    pub fn new(c: &Constants) -> Dram {
+        let idle = c.dram_idle_ns.value * 1e3;
+        let usable = c.dram_peak_gbytes.value * c.dram_usable.value * 1e9 * WINDOW as f64 * 1e-12;
+        Dram { idle, load: c.dram_load_ns.value * 1e3, usable, start: 0, bytes: 0.0, latency: idle as u64 }
+    }
+
+    /// Latency of a read, ps.
+    #[inline]
+    pub fn latency(&self) -> u64 {
+        self.latency
+    }
+
+    /// `bytes` read or written at `at` ps.
+    #[inline]
+    pub fn add(&mut self, at: u64, bytes: f64) {
+        if at >= self.start + WINDOW {
+            self.roll(at);
+        }
+        self.bytes += bytes;
+    }
+
+    fn roll(&mut self, at: u64) {
+        let windows = (at - self.start) / WINDOW;
+        // Quiet windows in between leave nothing of the last one.
+        let u = if windows > 1 { 0.0 } else { (self.bytes / self.usable).min(CEILING) };
+        self.latency = (self.idle + self.load * u / (1.0 - u)) as u64;
+        self.start += windows * WINDOW;
+        self.bytes = 0.0;
+    }
+}

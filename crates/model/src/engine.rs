@@ -1,0 +1,140 @@
+//! The engine: fibres in order of time.
+//!
+//! An agent is straight-line code on a fibre of its own with its own clock. The engine resumes the
+//! one with the smallest (time, number); the numbers give the order of spawning, so a run is the same
+//! on every machine. How far an agent runs on is its view's business.
+
+use std::cell::UnsafeCell;
+use std::rc::Rc;
+
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult};
+use memory::Ps;
+
+use crate::sim::{Agent, Sim, Slot};
+use crate::view::{View, World};
+
+/// Stack of a fibre, bytes.
+const STACK: usize = 256 << 10;
+/// Rounds in which every agent must have returned once it was told to.
+const STOP_ROUNDS: u32 = 10_000;
+
+/// Why a run ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// Every agent waits for another.
+    #[error("nothing can happen any more at {0:.3} us:\n{1}")]
+    Stuck(f64, String),
+    /// A fibre's stack could not be had.
+    #[error("no memory for a fibre: {0}")]
+    Memory(#[from] std::io::Error),
+}
+
+/// A simulation: the world and its agents.
+pub struct Engine {
+    world: World,
+    fibres: Vec<Option<Coroutine<(), (), (), DefaultStack>>>,
+}
+
+impl Engine {
+    /// No agents yet. An agent may run ahead of the others by `window`.
+    pub fn new(mut sim: Sim, window: Ps) -> Engine {
+        sim.window = window.0;
+        Engine { world: Rc::new(UnsafeCell::new(sim)), fibres: Vec::new() }
+    }
+
+    /// A view outside any fibre, for set-up: it never hands over.
+    pub fn set_up(&mut self, agent: Agent) -> View {
+        View::new(self.world.clone(), usize::from(u8::MAX) - 1, agent)
+    }
+
+    /// Adds an agent that starts at time 0.
+    ///
+    /// # Errors
+    /// No memory for its stack.
+    pub fn spawn(&mut self, agent: Agent, body: impl FnOnce(&mut View) + 'static) -> Result<(), EngineError> {
+        let slot = self.fibres.len();
+        let sim = self.sim();
+        sim.slots.push(Slot { agent, parked_at: 0, period: 1 });
+        sim.wake.push(0);
+        let world = self.world.clone();
+        // A fibre takes its closure over on its own stack, and a small one only.
+        let body = Box::new(body);
+        let stack = DefaultStack::new(STACK)?;
+        self.fibres.push(Some(Coroutine::with_stack(stack, move |yielder, ()| {
+            let mut view = View::new(world, slot, agent);
+            view.enter(yielder);
+            body(&mut view);
+        })));
+        Ok(())
+    }
+
+    /// The world, between steps.
+    pub fn sim(&mut self) -> &mut Sim {
+        // SAFETY: no fibre runs while the engine is not in `run_until`, which borrows it exclusively,
+        // and views only touch the world from their fibres or through `&mut` of the caller's thread.
+        unsafe { &mut *self.world.get() }
+    }
+
+    /// Runs every agent up to `end`.
+    ///
+    /// # Errors
+    /// All agents wait for each other.
+    pub fn run_until(&mut self, end: Ps) -> Result<(), EngineError> {
+        loop {
+            let sim = self.sim();
+            let (mut first, mut at, mut second) = (0, u64::MAX, u64::MAX);
+            for (i, t) in sim.wake.iter().enumerate() {
+                if *t < at {
+                    second = at;
+                    (first, at) = (i, *t);
+                } else if *t < second {
+                    second = *t;
+                }
+            }
+            if at == u64::MAX && self.fibres.iter().any(Option::is_some) {
+                let last = self.sim().slots.iter().map(|s| s.parked_at).max().unwrap_or(0);
+                return Err(EngineError::Stuck(last as f64 / 1e6, self.sim().dump()));
+            }
+            if at > end.0 {
+                return Ok(());
+            }
+            self.sim().floor = second.min(end.0);
+            self.resume(first);
+        }
+    }
+
+    /// Tells every agent to return and runs them until they have.
+    ///
+    /// # Errors
+    /// All agents wait for each other.
+    pub fn stop(&mut self) -> Result<(), EngineError> {
+        self.sim().stop = true;
+        let now = self.sim().wake.iter().copied().filter(|t| *t != u64::MAX).min().unwrap_or(0);
+        for t in &mut self.sim().wake {
+            *t = (*t).min(now);
+        }
+        // Nobody is ahead of anybody now; a few rounds let whoever holds a lock give it up.
+        for _ in 0..STOP_ROUNDS {
+            self.sim().floor = u64::MAX;
+            for i in 0..self.fibres.len() {
+                self.resume(i);
+            }
+            if self.fibres.iter().all(Option::is_none) {
+                return Ok(());
+            }
+        }
+        Err(EngineError::Stuck(now as f64 / 1e6, self.sim().dump()))
+    }
+
+    fn resume(&mut self, i: usize) {
+        let Some(fibre) = &mut self.fibres[i] else {
+            self.sim().wake[i] = u64::MAX;
+            return;
+        };
+        if let CoroutineResult::Return(()) = fibre.resume(()) {
+            self.fibres[i] = None;
+            self.sim().wake[i] = u64::MAX;
+        }
+    }
+}

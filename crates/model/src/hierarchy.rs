@@ -1,0 +1,266 @@
+//! Private L2s over a non-inclusive LLC with DDIO, line by line. Counts, no time.
+//!
+//! Rules, each with its assumption in docs/assumptions.md:
+//! * a DMA write updates a line where the LLC has it, else allocates in the DDIO ways only;
+//! * a DMA read takes LLC, else L2, else DRAM, and allocates nothing;
+//! * a core's read of a DMA-written line copies it to the L2 and moves the LLC's copy to the
+//!   inclusive ways; any other LLC hit moves the line to the L2;
+//! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
+//! * dirty LLC victims are written to DRAM.
+
+use crate::cache::{Array, DIRTY, Entry, IO, L2};
+use crate::profile::{Placement, Replacement, Server};
+
+/// Where an access found its line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// The core's own L2.
+    L2,
+    /// The LLC.
+    Llc,
+    /// Another core's L2.
+    Snoop,
+    /// DRAM.
+    Dram,
+}
+
+/// Lines counted since the beginning.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Lines read from DRAM.
+    pub dram_reads: u64,
+    /// Lines written to DRAM.
+    pub dram_writes: u64,
+    /// DMA-written lines that the LLC had.
+    pub dma_write_hits: u64,
+    /// DMA-written lines that had to be allocated.
+    pub dma_write_misses: u64,
+    /// DMA-read lines found in a cache.
+    pub dma_read_hits: u64,
+    /// DMA-read lines from DRAM.
+    pub dma_read_misses: u64,
+    /// Core accesses, found in the own L2.
+    pub l2_hits: u64,
+    /// Core accesses, found in the LLC.
+    pub llc_hits: u64,
+    /// Core accesses, found in another L2.
+    pub snoops: u64,
+    /// Core accesses, found in DRAM.
+    pub llc_misses: u64,
+}
+
+/// Lines of a 2 MB page.
+const PAGE: u32 = 1 << 15;
+
+/// All caches of a socket.
+pub struct Hierarchy {
+    l2: Vec<L2>,
+    llc: Array,
+    /// Which L2 holds a line of the shared range, plus one.
+    owner: Vec<u8>,
+    /// Physical page of each 2 MB page.
+    frames: Vec<u32>,
+    slices: u32,
+    set_mask: u32,
+    set_bits: u32,
+    ddio: u32,
+    inclusive: u32,
+    victims: u32,
+    adjacent: bool,
+    /// Counters.
+    pub counts: Counts,
+}
+
+impl Hierarchy {
+    /// Empty caches for `server`; `lines` of memory, of which the first `shared` move between agents
+    /// (the rest, application tables, are partitioned by flow and only looked up in the own L2).
+    pub fn new(server: &Server, lines: u32, shared: u32, seed: u64) -> Hierarchy {
+        let c = &server.caches;
+        let all = (1u32 << c.ways) - 1;
+        let ddio = (1 << c.ddio_ways) - 1;
+        let inclusive = all & !((1 << (c.ways - c.inclusive_ways)) - 1);
+        let l2 = || L2::new(server.l2_sets() as usize, c.l2_ways as usize);
+        let sets = (c.slices * c.sets_per_slice) as usize;
+        Hierarchy {
+            l2: (0..server.cores).map(|_| l2()).collect(),
+            llc: Array::new(sets, c.replacement == Replacement::Lru, mix(seed ^ 0x11c)),
+            owner: vec![0; shared as usize],
+            frames: frames(c.placement, lines.div_ceil(PAGE), seed),
+            slices: c.slices,
+            set_mask: c.sets_per_slice - 1,
+            set_bits: c.sets_per_slice.trailing_zeros(),
+            ddio,
+            inclusive,
+            victims: if ddio == all { all } else { all & !ddio },
+            adjacent: c.adjacent_prefetch,
+            counts: Counts::default(),
+        }
+    }
+
+    /// The LLC set of a line. Within a slice the low address bits choose the set; successive runs of
+    /// `sets_per_slice` lines rotate over the slices from a start that the low bits permute, so that any
+    /// contiguous stretch is spread evenly, as the processors' hash does.
+    #[inline]
+    fn set_of(&self, line: u32) -> usize {
+        let frame = self.frames.get((line / PAGE) as usize).copied().unwrap_or(line / PAGE);
+        let physical = (u64::from(frame) << 15) | u64::from(line % PAGE);
+        let low = physical as u32 & self.set_mask;
+        let turn = (physical >> self.set_bits) as u32;
+        let fold = low ^ (low >> 4) ^ (low >> 8);
+        let slice = (turn.wrapping_add(fold)) % self.slices;
+        ((slice << self.set_bits) | low) as usize
+    }
+
+    /// A load (or store) of `core`.
+    #[inline]
+    pub fn core(&mut self, core: usize, line: u32, write: bool) -> Level {
+        if self.l2[core].hit(line, write) {
+            self.counts.l2_hits += 1;
+            return Level::L2;
+        }
+        let level = self.miss(core, line, write);
+        if level == Level::Dram && self.adjacent {
+            self.pair(core, line ^ 1);
+        }
+        level
+    }
+
+    fn miss(&mut self, core: usize, line: u32, write: bool) -> Level {
+        let dirty = if write { DIRTY } else { 0 };
+        if let Some(other) = self.holder(line) {
+            // A store takes the line away, a load of a dirty line moves it as well: the reader is the
+            // next writer in every structure here.
+            let taken = self.l2[other].remove(line);
+            let flags = dirty | taken.map_or(0, |e| if e.dirty() { DIRTY } else { 0 });
+            self.counts.snoops += 1;
+            self.fill(core, Entry::new(line, flags));
+            return Level::Snoop;
+        }
+        let set = self.set_of(line);
+        if let Some(way) = self.llc.find(set, line) {
+            self.counts.llc_hits += 1;
+            let e = self.llc.get(set, way);
+            if e.io() {
+                self.llc.clear(set, way);
+                let keep = Entry::new(line, if e.dirty() { DIRTY } else { 0 });
+                if self.inclusive >> way & 1 == 1 {
+                    self.llc.set(set, way, keep);
+                } else {
+                    self.insert(set, self.inclusive, keep);
+                }
+                self.fill(core, Entry::new(line, dirty));
+            } else {
+                self.llc.clear(set, way);
+                self.fill(core, Entry::new(line, dirty | if e.dirty() { DIRTY } else { 0 }));
+            }
+            return Level::Llc;
+        }
+        self.counts.llc_misses += 1;
+        self.counts.dram_reads += 1;
+        self.fill(core, Entry::new(line, dirty));
+        Level::Dram
+    }
+
+    /// The other half of a 128 B pair comes along, if no cache has it.
+    fn pair(&mut self, core: usize, line: u32) {
+        let here = self.l2[core].peek(line).is_some() || self.holder(line).is_some();
+        if !here && self.llc.find(self.set_of(line), line).is_none() {
+            self.counts.dram_reads += 1;
+            self.fill(core, Entry::new(line, 0));
+        }
+    }
+
+    fn holder(&self, line: u32) -> Option<usize> {
+        match self.owner.get(line as usize) {
+            Some(&o) if o != 0 => Some(usize::from(o) - 1),
+            _ => None,
+        }
+    }
+
+    fn fill(&mut self, core: usize, entry: Entry) {
+        if let Some(o) = self.owner.get_mut(entry.line() as usize) {
+            *o = core as u8 + 1;
+        }
+        let Some(victim) = self.l2[core].insert(entry) else { return };
+        if let Some(o) = self.owner.get_mut(victim.line() as usize) {
+            *o = 0;
+        }
+        let set = self.set_of(victim.line());
+        let dirty = if victim.dirty() { DIRTY } else { 0 };
+        if let Some(way) = self.llc.find(set, victim.line()) {
+            let e = self.llc.get(set, way);
+            let flags = dirty | if e.dirty() { DIRTY } else { 0 };
+            self.llc.set(set, way, Entry::new(victim.line(), flags));
+        } else {
+            self.insert(set, self.victims, Entry::new(victim.line(), dirty));
+        }
+    }
+
+    fn insert(&mut self, set: usize, mask: u32, entry: Entry) {
+        if let Some(victim) = self.llc.insert(set, mask, entry)
+            && victim.dirty()
+        {
+            self.counts.dram_writes += 1;
+        }
+    }
+
+    /// A DMA write of a line; whether the LLC had it. A partial write of a line that no cache holds
+    /// reads the rest from DRAM.
+    #[inline]
+    pub fn dma_write(&mut self, line: u32, whole: bool) -> bool {
+        let mut cached = false;
+        if let Some(core) = self.holder(line) {
+            self.l2[core].remove(line);
+            self.owner[line as usize] = 0;
+            cached = true;
+        }
+        let set = self.set_of(line);
+        if let Some(way) = self.llc.find(set, line) {
+            self.llc.set(set, way, Entry::new(line, DIRTY | IO));
+            self.counts.dma_write_hits += 1;
+            return true;
+        }
+        self.counts.dma_write_misses += 1;
+        if !whole && !cached {
+            self.counts.dram_reads += 1;
+        }
+        self.insert(set, self.ddio, Entry::new(line, DIRTY | IO));
+        false
+    }
+
+    /// A DMA read of a line.
+    #[inline]
+    pub fn dma_read(&mut self, line: u32) -> Level {
+        let set = self.set_of(line);
+        let level = if self.llc.find(set, line).is_some() {
+            Level::Llc
+        } else if self.holder(line).is_some() {
+            Level::Snoop
+        } else {
+            Level::Dram
+        };
+        if level == Level::Dram {
+            self.counts.dma_read_misses += 1;
+            self.counts.dram_reads += 1;
+        } else {
+            self.counts.dma_read_hits += 1;
+        }
+        level
+    }
+}
+
+fn frames(placement: Placement, pages: u32, seed: u64) -> Vec<u32> {
+    match placement {
+        Placement::Contiguous => (0..pages).collect(),
+        // 128 GiB of 2 MB frames; two pages in one frame would only share sets, which they may anyway.
+        Placement::Random => (0..pages).map(|p| (mix(seed ^ u64::from(p) << 20) >> 48) as u32).collect(),
+    }
+}
+
+/// SplitMix64's finaliser: a hash and a way to spread seeds.
+pub fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

@@ -1,0 +1,273 @@
+//! A server as data: `profiles/*.toml`. Every constant carries its origin.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// A number of the model with where it comes from: `published: source`, `measured: how`, or
+/// `assumed: id` (an entry of docs/assumptions.md).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constant {
+    /// In the unit that the name ends with.
+    pub value: f64,
+    /// `published: ...`, `measured: ...` or `assumed: ...`.
+    pub origin: String,
+}
+
+/// How a full set picks its victim among the allowed ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Replacement {
+    /// Uniformly random.
+    Random,
+    /// Least recently used.
+    Lru,
+}
+
+/// Where the 2 MB pages of the modelled memory lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Placement {
+    /// One physical page after the other.
+    Contiguous,
+    /// Anywhere, drawn from the seed.
+    Random,
+}
+
+/// Caches.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Caches {
+    /// L2 of each core, KiB.
+    pub l2_kib: u32,
+    /// L2 ways, at most 16.
+    pub l2_ways: u32,
+    /// LLC slices.
+    pub slices: u32,
+    /// Sets of a slice, a power of two.
+    pub sets_per_slice: u32,
+    /// LLC ways, at most 16.
+    pub ways: u32,
+    /// Ways in which a DMA write may allocate, from way 0 up.
+    pub ddio_ways: u32,
+    /// Ways, from the last down, that hold DMA-written lines which a core has read.
+    pub inclusive_ways: u32,
+    /// LLC replacement.
+    pub replacement: Replacement,
+    /// Page placement.
+    pub placement: Placement,
+    /// Whether a core's miss to DRAM also fetches the other line of its 128 B pair.
+    pub adjacent_prefetch: bool,
+}
+
+/// Network card and its slot.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// Name.
+    pub name: String,
+    /// Ports in the server, one card each.
+    pub ports: u32,
+    /// Rate of a port, Gbps.
+    pub port_gbps: f64,
+    /// Smallest ring the device accepts, entries.
+    pub min_ring: u32,
+    /// Largest ring the device accepts, entries.
+    pub max_ring: u32,
+}
+
+/// The numbers of the model, see docs/assumptions.md.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constants {
+    /// L2 hit.
+    pub l2_hit_ns: Constant,
+    /// LLC hit.
+    pub llc_hit_ns: Constant,
+    /// A line from another core's L2.
+    pub snoop_ns: Constant,
+    /// DRAM, idle.
+    pub dram_idle_ns: Constant,
+    /// DRAM under load: `idle + load * u / (1 - u)`.
+    pub dram_load_ns: Constant,
+    /// Share of the peak bandwidth at which `u` is 1.
+    pub dram_usable: Constant,
+    /// DRAM peak, GB/s.
+    pub dram_peak_gbytes: Constant,
+    /// PCIe payload and headers, each way, GB/s.
+    pub pcie_gbytes: Constant,
+    /// Largest TLP payload, bytes.
+    pub pcie_tlp_bytes: Constant,
+    /// Header, CRC and framing of a TLP, bytes.
+    pub pcie_overhead_bytes: Constant,
+    /// From the card to the cache, one way.
+    pub pcie_write_ns: Constant,
+    /// A DMA read, request to data.
+    pub pcie_read_ns: Constant,
+    /// A doorbell, core to card.
+    pub doorbell_ns: Constant,
+    /// The card's own receive buffer of a port, KiB.
+    pub nic_buffer_kib: Constant,
+    /// Rate of one transmit queue, Gbps on the wire.
+    pub tx_queue_gbps: Constant,
+    /// Cycles of a ring operation in L1.
+    pub op_cycles: Constant,
+    /// Cycles of an uncontended atomic.
+    pub atomic_cycles: Constant,
+    /// Base cycles of a frame in L3FWD.
+    pub l3fwd_cycles: Constant,
+    /// Base cycles of a frame in LB.
+    pub lb_cycles: Constant,
+    /// Base cycles of a frame in NAT.
+    pub nat_cycles: Constant,
+    /// The load generator's share of a measured latency, microseconds.
+    pub generator_us: Constant,
+}
+
+impl Constants {
+    /// All constants by name.
+    pub fn all(&self) -> [(&'static str, &Constant); 21] {
+        [
+            ("l2_hit_ns", &self.l2_hit_ns),
+            ("llc_hit_ns", &self.llc_hit_ns),
+            ("snoop_ns", &self.snoop_ns),
+            ("dram_idle_ns", &self.dram_idle_ns),
+            ("dram_load_ns", &self.dram_load_ns),
+            ("dram_usable", &self.dram_usable),
+            ("dram_peak_gbytes", &self.dram_peak_gbytes),
+            ("pcie_gbytes", &self.pcie_gbytes),
+            ("pcie_tlp_bytes", &self.pcie_tlp_bytes),
+            ("pcie_overhead_bytes", &self.pcie_overhead_bytes),
+            ("pcie_write_ns", &self.pcie_write_ns),
+            ("pcie_read_ns", &self.pcie_read_ns),
+            ("doorbell_ns", &self.doorbell_ns),
+            ("nic_buffer_kib", &self.nic_buffer_kib),
+            ("tx_queue_gbps", &self.tx_queue_gbps),
+            ("op_cycles", &self.op_cycles),
+            ("atomic_cycles", &self.atomic_cycles),
+            ("l3fwd_cycles", &self.l3fwd_cycles),
+            ("lb_cycles", &self.lb_cycles),
+            ("nat_cycles", &self.nat_cycles),
+            ("generator_us", &self.generator_us),
+        ]
+    }
+}
+
+/// A described server.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Server {
+    /// The name on the command line.
+    pub name: String,
+    /// One line for people.
+    pub description: String,
+    /// Cores of the socket that the card is attached to.
+    pub cores: u32,
+    /// Core clock, GHz.
+    pub ghz: f64,
+    /// Caches.
+    pub caches: Caches,
+    /// Card.
+    pub nic: Card,
+    /// Numbers.
+    pub constants: Constants,
+}
+
+/// A profile that cannot be used.
+#[derive(Debug)]
+pub struct ProfileError(pub String);
+
+impl fmt::Display for ProfileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ProfileError {}
+
+const BUILT_IN: [(&str, &str); 2] = [
+    ("rxbisect-testbed", include_str!("../../../profiles/rxbisect-testbed.toml")),
+    ("ddio-bench", include_str!("../../../profiles/ddio-bench.toml")),
+];
+
+impl Server {
+    /// Names of the built-in profiles.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        BUILT_IN.iter().map(|(name, _)| *name)
+    }
+
+    /// A built-in profile.
+    ///
+    /// # Errors
+    /// Names the profiles there are.
+    pub fn by_name(name: &str) -> Result<Server, ProfileError> {
+        let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) else {
+            let known: Vec<_> = Server::names().collect();
+            return Err(ProfileError(format!("unknown server `{name}`; allowed: {}", known.join(", "))));
+        };
+        Server::parse(text)
+    }
+
+    /// A profile from its text.
+    ///
+    /// # Errors
+    /// Names the key and what is allowed.
+    pub fn parse(text: &str) -> Result<Server, ProfileError> {
+        let server: Server = toml::from_str(text).map_err(|e| ProfileError(e.to_string()))?;
+        server.validate()?;
+        Ok(server)
+    }
+
+    /// # Errors
+    /// Names the value that the model cannot run with.
+    pub fn validate(&self) -> Result<(), ProfileError> {
+        let c = &self.caches;
+        let check = |ok: bool, what: &str| {
+            if ok { Ok(()) } else { Err(ProfileError(format!("profile `{}`: {what}", self.name))) }
+        };
+        check((1..=32).contains(&self.cores), "cores must be 1 to 32")?;
+        check(self.ghz > 0.0, "ghz must be positive")?;
+        check((2..=16).contains(&c.ways), "ways must be 2 to 16")?;
+        check((1..=16).contains(&c.l2_ways), "l2_ways must be 1 to 16")?;
+        check((1..=c.ways).contains(&c.ddio_ways), "ddio_ways must be 1 to ways")?;
+        check((1..=c.ways).contains(&c.inclusive_ways), "inclusive_ways must be 1 to ways")?;
+        check(
+            c.sets_per_slice.is_power_of_two() && (1024..=32768).contains(&c.sets_per_slice),
+            "sets_per_slice must be a power of two from 1024 to 32768",
+        )?;
+        check((1..=64).contains(&c.slices), "slices must be 1 to 64")?;
+        check(self.l2_sets() == 1024, "an L2 must have 1024 sets")?;
+        check((1..=4).contains(&self.nic.ports), "ports must be 1 to 4")?;
+        for (name, c) in self.constants.all() {
+            check(c.value.is_finite() && c.value >= 0.0, &format!("{name} must be zero or positive"))?;
+            let known = ["published: ", "measured: ", "assumed: ", "fitted: "];
+            check(known.iter().any(|p| c.origin.starts_with(p)), &format!("{name} lacks its origin"))?;
+        }
+        Ok(())
+    }
+
+    /// Sets of an L2.
+    pub fn l2_sets(&self) -> u32 {
+        self.caches.l2_kib * 1024 / 64 / self.caches.l2_ways
+    }
+
+    /// LLC capacity, bytes.
+    pub fn llc_bytes(&self) -> u64 {
+        u64::from(self.caches.slices * self.caches.sets_per_slice * self.caches.ways) * 64
+    }
+
+    /// DDIO capacity, bytes.
+    pub fn ddio_bytes(&self) -> u64 {
+        self.llc_bytes() / u64::from(self.caches.ways) * u64::from(self.caches.ddio_ways)
+    }
+
+    /// The constants that are assumed or fitted, for the foot of a report.
+    pub fn assumed(&self) -> Vec<(&'static str, f64, String)> {
+        let all = self.constants.all();
+        all.into_iter()
+            .filter(|(_, c)| !c.origin.starts_with("published"))
+            .map(|(n, c)| (n, c.value, c.origin.clone()))
+            .collect()
+    }
+}

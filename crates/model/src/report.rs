@@ -1,0 +1,106 @@
+//! What a run found: the rows of every table and of `--json`.
+
+use serde::Serialize;
+
+/// Latency in microseconds, wire to wire, with the load generator's stated constant.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Latency {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 90th percentile.
+    pub p90: f64,
+    /// 99th percentile.
+    pub p99: f64,
+    /// 99.9th percentile.
+    pub p999: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+/// DRAM traffic in Gbps.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct Dram {
+    /// Lines read.
+    pub read: f64,
+    /// Lines written.
+    pub write: f64,
+}
+
+/// One core's share.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct CoreReport {
+    /// Core number.
+    pub core: u32,
+    /// Frames processed per second, millions.
+    pub mpps: f64,
+    /// Frames dropped on the way to this core.
+    pub drops: u64,
+    /// Share of time at work, percent.
+    pub busy_pct: f64,
+    /// Mean frames waiting in its completion ring.
+    pub ring_mean: f64,
+}
+
+/// Exact conservation of frames and buffers over the whole run, warm-up included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Conservation {
+    /// Frames that reached the NIC.
+    pub offered: u64,
+    /// Frames delivered to a core's ring.
+    pub delivered: u64,
+    /// Frames dropped, all causes.
+    pub dropped: u64,
+    /// Frames on the card at the end.
+    pub in_nic: u64,
+    /// Buffers of the pool.
+    pub buffers: u64,
+    /// Buffers free at the end, after draining every ring.
+    pub buffers_free: u64,
+}
+
+/// The result of one run.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Report {
+    /// Offered load of frames without FCS, preamble and gap, Gbps.
+    pub offered_gbps: f64,
+    /// Load sent back after processing, Gbps.
+    pub throughput_gbps: f64,
+    /// Frames sent back per second, millions.
+    pub mpps: f64,
+    /// Dropped share of what was offered, percent.
+    pub drop_pct: f64,
+    /// Drops by cause in the measured window.
+    pub drops: std::collections::BTreeMap<&'static str, u64>,
+    /// Latency.
+    pub latency_us: Latency,
+    /// Share of DMA-written payload and ring lines found in the LLC, percent.
+    pub ddio_hit_pct: f64,
+    /// Share of core accesses beyond L2 that miss the LLC, percent.
+    pub llc_miss_pct: f64,
+    /// DRAM traffic.
+    pub dram_gbps: Dram,
+    /// Buffers the NIC wrote between two uses of one buffer, times their lines, MiB.
+    pub io_working_set_mib: f64,
+    /// Posted receive buffers, frames waiting, and filled transmit entries: mean of the window.
+    pub circulating_buffers: f64,
+    /// Mean filled entries of a transmit ring.
+    pub tx_ring_mean: f64,
+    /// Cycles a core spends per frame, stalls included.
+    pub cycles_per_packet: f64,
+    /// Each core.
+    pub per_core: Vec<CoreReport>,
+    /// Named counters of the interface (lock waits, foreign buffers, debts).
+    pub counters: std::collections::BTreeMap<&'static str, u64>,
+    /// Exact totals.
+    pub conservation: Conservation,
+    /// Simulated seconds measured, after warm-up.
+    pub measured_s: f64,
+    /// Simulated seconds of warm-up.
+    pub warmup_s: f64,
+    /// Whether rates had settled when measuring began.
+    pub settled: bool,
+    /// Packets simulated in all.
+    pub packets: u64,
+}

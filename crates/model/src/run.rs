@@ -1,0 +1,391 @@
+//! One run: build, warm up until rates have settled, measure, drain, account.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use apps::table::{Declared, Shape};
+use apps::{AnyApp, Worker, l3fwd, lb, nat as nat_app};
+use memory::{Geometry, Ps, Space};
+use nic::{Config, Port, TxConfig};
+use rings::pool::{self, CoreCache};
+use rings::tx;
+
+use crate::account::{self, Window};
+use crate::agents::{self, Book};
+use crate::engine::{Engine, EngineError};
+use crate::meter::{Meter, Snapshot};
+use crate::report::{Conservation, Report};
+use crate::scenario::{Scenario, Start};
+use crate::sim::{Agent, Sim};
+use crate::space::{ModelSpace, PoolId, Table};
+use crate::view::View;
+
+/// Why a scenario cannot be run.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A number of the scenario.
+    #[error("{0}")]
+    Scenario(String),
+    /// A ring or pool size.
+    #[error("{0}")]
+    Size(#[from] rings::SizeError),
+    /// The model's memory.
+    #[error("{0}")]
+    Layout(#[from] memory::LayoutError),
+    /// A constant of the profile.
+    #[error("{0}")]
+    Profile(#[from] crate::profile::ProfileError),
+    /// The run itself.
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+    /// The histogram.
+    #[error("histogram: {0}")]
+    Histogram(#[from] hdrhistogram::CreationError),
+}
+
+/// An agent may run ahead of the others by less than the smallest latency between two of them.
+const WINDOW: Ps = Ps::from_ns(250);
+/// Flows that an application's table holds (rxbisect §6).
+const FLOWS: u32 = 10_000_000;
+/// A stall of all cores that fills every ring.
+const STALL: Ps = Ps::from_us(2_000);
+/// Frames that a first look at the offered rate needs, and the longest it may take.
+const LOOK: u64 = 512;
+const LONGEST_LOOK: Ps = Ps(100_000_000_000_000);
+/// The shortest step between two looks at the rates.
+const SHORTEST_STEP: Ps = Ps::from_us(1_000);
+/// Frames that a step has at least.
+const STEP_FRAMES: u64 = 4096;
+/// Steps that must agree before measuring, the most that are waited for, and those measured.
+const AGREE: usize = 4;
+const PATIENCE: usize = 40;
+const MEASURED: usize = 4;
+/// What agreement means: throughput within 1%, hit rate within 1.5 points, and queues that neither fill
+/// nor drain by more than 0.2% of the frames that pass.
+const SAME_RATE: f64 = 0.01;
+const SAME_HITS: f64 = 1.5;
+const SAME_QUEUES: f64 = 0.002;
+/// Looks at ring occupancy in a step.
+const LOOKS: u64 = 8;
+
+/// Runs a scenario to its end. The sources are used up.
+///
+/// # Errors
+/// A number of the scenario is not allowed, or nothing can happen any more (with a dump).
+pub fn run(s: &mut Scenario) -> Result<Report, Error> {
+    validate(s)?;
+    let mut run = Run::build(s)?;
+    let step = run.look(s.limit)?;
+    if s.start == Start::Full {
+        let from = run.now;
+        run.engine.sim().stall_cores(from, STALL);
+        run.advance(STALL)?;
+    }
+    let settled = run.settle(step, s.limit)?;
+    let window = run.measure(step)?;
+    let conservation = run.finish()?;
+    let counters = run.book.counters.borrow().clone();
+    Ok(account::report(s, &window, &run.book.meter.borrow(), conservation, counters, settled))
+}
+
+fn validate(s: &Scenario) -> Result<(), Error> {
+    s.server.validate()?;
+    let bad = |what: String| Err(Error::Scenario(what));
+    let hosts: u32 = (0..s.ports()).map(|p| s.interface.hosts(s.queues(p))).sum();
+    if s.cores == 0 || hosts > s.server.cores {
+        return bad(format!("{} cores; allowed on {}: 1 to {}", s.cores.max(hosts), s.server.name, s.server.cores));
+    }
+    if s.sources.is_empty() || s.sources.len() as u32 > s.server.nic.ports {
+        return bad(format!("{} ports; allowed on {}: 1 to {}", s.sources.len(), s.server.name, s.server.nic.ports));
+    }
+    if !(1..=64).contains(&s.sampling) || !s.sampling.is_power_of_two() {
+        return bad(format!("one set in {} sampled; allowed: 1, 2, 4, 8, 16, 32, 64", s.sampling));
+    }
+    if !(1..=1024).contains(&s.burst) {
+        return bad(format!("a burst of {}; allowed: 1 to 1024", s.burst));
+    }
+    for p in 0..s.ports() {
+        s.interface.validate(s.queues(p))?;
+    }
+    device_limits(s)?;
+    let least = least_pool(s);
+    match s.pool {
+        Some(n) if u64::from(n) < least => bad(format!(
+            "a pool of {n} buffers is too small; allowed: at least {least}, what the rings hold when posted and a burst per core"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Rings that the card would refuse.
+fn device_limits(s: &Scenario) -> Result<(), Error> {
+    let nic = &s.server.nic;
+    let rings = ["ring", "ax", "bx", "completions"];
+    let params = s.interface.params();
+    let sizes = params.iter().filter(|(name, n)| rings.contains(name) && *n != 0);
+    for (name, n) in sizes.copied().chain([("transmit ring", u64::from(s.tx_ring))]) {
+        if n < u64::from(nic.min_ring) || n > u64::from(nic.max_ring) {
+            let what = format!("{}: {name} is {n}; allowed on {}: {} to {}", s.interface.name(), nic.name, nic.min_ring, nic.max_ring);
+            return Err(Error::Scenario(what));
+        }
+    }
+    Ok(())
+}
+
+fn least_pool(s: &Scenario) -> u64 {
+    let posted: u64 = (0..s.ports()).map(|p| s.interface.posted_buffers(s.queues(p))).sum();
+    posted + u64::from(s.cores) * u64::from(s.burst)
+}
+
+/// A run under way.
+struct Run {
+    engine: Engine,
+    book: Book,
+    auditor: CoreCache<View>,
+    buffers: u64,
+    now: Ps,
+    warmup: Ps,
+    /// Buffers that full rings hold.
+    posted: u64,
+}
+
+/// Everything that a scenario allocates before the world exists.
+struct Parts {
+    buffers: PoolId,
+    count: u32,
+    flows: Table,
+    shape: Shape,
+    fib: std::sync::Arc<l3fwd::Fib>,
+    routes: Table,
+    ports: Vec<(rings::Port<View>, tx::Port<View>)>,
+    caches: Vec<CoreCache<View>>,
+}
+
+impl Parts {
+    fn build(s: &Scenario, space: &mut ModelSpace) -> Result<Parts, Error> {
+        let count = s.pool.map_or(s.buffers_wanted(), u64::from);
+        let count = u32::try_from(count).map_err(|_| Error::Scenario(format!("{count} buffers are too many")))?;
+        let buffers = space.buffers(&Geometry::dpdk(count))?;
+        let shape = Shape::new(FLOWS);
+        let flows = shape.bind(space, "flows")?;
+        let fib = std::sync::Arc::new(l3fwd::Fib::default_route());
+        let routes = fib.bind(space)?;
+        let sizes = tx::Sizes { ring: s.tx_ring, ..tx::Sizes::default() };
+        let mut ports = Vec::new();
+        let mut hosts = 0;
+        for p in 0..s.ports() {
+            let queues = s.queues(p);
+            let port = rings::build(space, &s.interface, queues, buffers)?;
+            hosts += port.0.len() as u32;
+            let tx = tx::build(space, sizes, port.0.len() as u32)?;
+            ports.push((port, tx));
+        }
+        // One more handle, to count what is free at the end.
+        let cache = rings::pool::CACHE.min(count);
+        let caches = pool::build(space, count, hosts + 1, cache)?;
+        Ok(Parts { buffers, count, flows, shape, fib, routes, ports, caches })
+    }
+
+    fn app(&self, s: &Scenario) -> AnyApp<View, Declared<View>> {
+        let c = &s.server.constants;
+        let table = |value| Declared::new(self.shape, self.flows, value);
+        match s.app {
+            apps::Kind::L3fwd => {
+                let cycles = c.l3fwd_cycles.value as u32;
+                AnyApp::L3fwd(l3fwd::L3fwd::new(self.fib.clone(), self.routes, cycles))
+            }
+            apps::Kind::Lb => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, c.lb_cycles.value as u32)),
+            apps::Kind::Nat => {
+                AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, c.nat_cycles.value as u32))
+            }
+        }
+    }
+}
+
+impl Run {
+    fn build(s: &mut Scenario) -> Result<Run, Error> {
+        let posted = (0..s.ports()).map(|p| s.interface.posted_buffers(s.queues(p))).sum();
+        let mut space = ModelSpace::new();
+        let mut parts = Parts::build(s, &mut space)?;
+        let ports = std::mem::take(&mut parts.ports);
+        let mut caches = std::mem::take(&mut parts.caches);
+        let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
+        let mut engine = Engine::new(Sim::new(&s.server, space.finish(), s.sampling, s.seed), WINDOW);
+        let cores = s.server.cores as usize;
+        let book = Book {
+            meter: Rc::new(RefCell::new(Meter::new(cores)?)),
+            counters: Rc::new(RefCell::new(BTreeMap::new())),
+        };
+        let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
+        let mut sources = std::mem::take(&mut s.sources).into_iter();
+        let mut caches = caches.into_iter();
+        let mut workers = Vec::new();
+        let mut first = 0;
+        for (p, ((hosts, nic), (host_txs, nic_tx))) in ports.into_iter().enumerate() {
+            let Some(source) = sources.next() else { break };
+            let port = Plug { port: p as u32, queues: queues[p] as u16, first, buffers: parts.buffers };
+            spawn_card(&mut engine, s, &port, (nic, nic_tx), source, &book)?;
+            first += queues[p] as usize;
+            for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
+                let Some(cache) = caches.next() else { break };
+                let worker = Worker::new(host, tx, cache, parts.buffers, parts.app(s), s.burst as usize);
+                workers.push((q >= queues[p] as usize, worker));
+            }
+        }
+        // Receiving cores first, in the order of their queues; then those that only allocate.
+        workers.sort_by_key(|(allocates, _)| *allocates);
+        for (core, (_, worker)) in workers.into_iter().enumerate() {
+            let book = book.clone();
+            engine.spawn(Agent::Core(core as u32), move |m| agents::work(m, core, worker, &book))?;
+        }
+        Ok(Run { engine, book, auditor, buffers: u64::from(parts.count), now: Ps::ZERO, warmup: Ps::ZERO, posted })
+    }
+
+    fn advance(&mut self, span: Ps) -> Result<(), Error> {
+        self.now += span;
+        Ok(self.engine.run_until(self.now)?)
+    }
+
+    fn snapshot(&mut self) -> Snapshot {
+        Snapshot::take(self.now.0, &self.book.meter.borrow(), self.engine.sim())
+    }
+
+    fn offered(&self) -> u64 {
+        self.book.meter.borrow().fates.iter().flatten().sum()
+    }
+
+    /// Runs until the offered rate shows; the step in which rates are compared: twice the time in which
+    /// every posted buffer is used once.
+    fn look(&mut self, limit: Ps) -> Result<Ps, Error> {
+        let mut span = SHORTEST_STEP;
+        while self.offered() < LOOK && self.now < LONGEST_LOOK.min(limit) {
+            self.advance(span)?;
+            span = Ps(span.0 * 2);
+        }
+        let frame = self.now.0 / self.offered().max(1);
+        Ok(Ps(frame.saturating_mul((2 * self.posted).max(STEP_FRAMES))).max(SHORTEST_STEP).min(LONGEST_LOOK))
+    }
+
+    /// Warms up until throughput and hit rate agree over some steps; whether they came to.
+    fn settle(&mut self, step: Ps, limit: Ps) -> Result<bool, Error> {
+        let mut last = self.snapshot();
+        let mut steps = Vec::new();
+        let measuring = Ps(step.0.saturating_mul(MEASURED as u64));
+        let mut settled = false;
+        while !settled && steps.len() < PATIENCE && self.now + step + measuring < limit {
+            self.advance(step)?;
+            let next = self.snapshot();
+            steps.push(Step::between(&last, &next));
+            last = next;
+            settled = steps.len() >= AGREE && agree(&steps[steps.len() - AGREE..]);
+        }
+        self.warmup = self.now;
+        Ok(settled)
+    }
+
+    fn measure(&mut self, step: Ps) -> Result<Window, Error> {
+        let before = self.snapshot();
+        {
+            let mut meter = self.book.meter.borrow_mut();
+            meter.latency.reset();
+            meter.latency_sum = 0;
+            meter.measuring = true;
+        }
+        let looks = LOOKS * MEASURED as u64;
+        let mut waiting = vec![0.0; before.gauges.len()];
+        let mut tx_filled = 0.0;
+        for _ in 0..looks {
+            self.advance(Ps(step.0 / LOOKS))?;
+            let meter = self.book.meter.borrow();
+            for (core, g) in self.engine.sim().gauges.iter().enumerate() {
+                let delivered = meter.fates[core][rings::Outcome::Delivered as usize];
+                waiting[core] += delivered.saturating_sub(g.received) as f64 / looks as f64;
+                tx_filled += g.tx_filled as f64 / looks as f64;
+            }
+        }
+        self.book.meter.borrow_mut().measuring = false;
+        let after = self.snapshot();
+        Ok(Window { before, after, waiting, tx_filled, warmup: self.warmup })
+    }
+
+    fn finish(&mut self) -> Result<Conservation, Error> {
+        self.engine.stop()?;
+        let mut view = self.engine.set_up(Agent::Core(0));
+        let buffers_free = self.auditor.available(&mut view);
+        let meter = self.book.meter.borrow();
+        let delivered: u64 = meter.fates.iter().map(|f| f[rings::Outcome::Delivered as usize]).sum();
+        let all: u64 = meter.fates.iter().flatten().sum();
+        Ok(Conservation {
+            offered: all + meter.in_nic,
+            delivered,
+            dropped: all - delivered,
+            in_nic: meter.in_nic,
+            buffers: self.buffers,
+            buffers_free,
+        })
+    }
+}
+
+/// What is compared between steps.
+struct Step {
+    gbps: f64,
+    ddio: f64,
+    /// Frames that queues gained, as a share of those that passed.
+    gained: f64,
+}
+
+impl Step {
+    fn between(last: &Snapshot, next: &Snapshot) -> Step {
+        let passed = (next.sent - last.sent).max(1) as f64;
+        let gained = next.inside() as f64 - last.inside() as f64;
+        Step { gbps: next.gbps_since(last), ddio: next.ddio_since(last), gained: gained / passed }
+    }
+}
+
+fn agree(steps: &[Step]) -> bool {
+    let spread = |of: fn(&Step) -> f64| {
+        steps.iter().map(of).fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)))
+    };
+    let (low, high) = spread(|s| s.gbps);
+    let (cold, warm) = spread(|s| s.ddio);
+    let gained = steps.iter().map(|s| s.gained).sum::<f64>() / steps.len().max(1) as f64;
+    high - low <= SAME_RATE * high && warm - cold <= SAME_HITS && gained.abs() <= SAME_QUEUES
+}
+
+/// Where a card is plugged in.
+struct Plug {
+    port: u32,
+    queues: u16,
+    /// Core of queue 0.
+    first: usize,
+    buffers: PoolId,
+}
+
+fn spawn_card(
+    engine: &mut Engine,
+    s: &Scenario,
+    plug: &Plug,
+    (nic, mut nic_tx): (rings::AnyNic<View>, tx::NicTx<View>),
+    source: Box<dyn traffic::Source>,
+    book: &Book,
+) -> Result<(), Error> {
+    let c = &s.server.constants;
+    let rate_bps = (s.server.nic.port_gbps * 1e9) as u64;
+    let buffer_bytes = (c.nic_buffer_kib.value * 1024.0) as u32;
+    let config = Config { rate_bps, buffer_bytes, ..Config::default() };
+    let port = Port::new(nic, packet::Rss::spread(plug.queues), plug.queues, config);
+    let queue_bps = (c.tx_queue_gbps.value * 1e9) as u64;
+    for q in 0..plug.queues {
+        nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
+    }
+    let extra = ((c.pcie_read_ns.value + c.generator_us.value * 1e3) * 1e3) as u64;
+    let (first, buffers) = (plug.first, plug.buffers);
+    let (rx_book, tx_book) = (book.clone(), book.clone());
+    engine.spawn(Agent::NicRx(plug.port), move |m| agents::receive(m, port, source, first, &rx_book))?;
+    let config = TxConfig { rate_bps, ..TxConfig::default() };
+    engine.spawn(Agent::NicTx(plug.port), move |m| {
+        agents::transmit(m, nic_tx, buffers, config, extra, &tx_book);
+    })?;
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! Which cache sets are simulated, and what the others are assumed to do.
+//!
+//! A set is chosen by the low ten bits of the line number, in pairs of lines: these bits are the L2's
+//! whole index and part of the LLC's, so a chosen L2 set and a chosen LLC set see every access that
+//! concerns them. A core's access to any other line costs the mean of its kind's recent accesses.
+
+use crate::hierarchy::{Level, mix};
+
+/// What a core's access is about; hit rates differ between kinds, not within.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// First line of a frame.
+    Header,
+    /// Its other lines.
+    Payload,
+    /// The mbuf.
+    Meta,
+    /// An application's table.
+    Table,
+    /// A line of words that somebody else touched since.
+    Word,
+}
+
+const KINDS: usize = 5;
+/// Low line-address bits that choose the sample.
+const BITS: u32 = 10;
+/// Accesses that a kind's mean remembers.
+const MEMORY: f64 = 256.0;
+
+/// The sample.
+pub(crate) struct Sampling {
+    one_in: u32,
+    /// A bit for every value of the low line bits.
+    map: Vec<u64>,
+    /// Shares of the levels for each kind.
+    shares: [[f64; 4]; KINDS],
+}
+
+impl Sampling {
+    /// One set in `one_in` (a power of two up to 64); 1 simulates all.
+    pub(crate) fn new(one_in: u32, seed: u64) -> Sampling {
+        let pairs = 1u32 << (BITS - 1);
+        // The same number of pairs for every seed: those with the smallest hashes.
+        let mut order: Vec<u32> = (0..pairs).collect();
+        order.sort_by_key(|p| (mix(seed ^ 0x5a3e ^ u64::from(*p) << 32), *p));
+        let mut map = vec![0u64; 1 << (BITS - 6)];
+        for p in order.into_iter().take((pairs / one_in.max(1)) as usize) {
+            let line = p * 2;
+            map[(line / 64) as usize] |= 3 << (line % 64);
+        }
+        let mut shares = [[0.0, 1.0, 0.0, 0.0]; KINDS];
+        shares[Kind::Table as usize] = [0.0, 0.0, 0.0, 1.0];
+        Sampling { one_in: one_in.max(1), map, shares }
+    }
+
+    /// Lines that one sampled line stands for.
+    pub(crate) fn scale(&self) -> f64 {
+        f64::from(self.one_in)
+    }
+
+    /// Whether a line is simulated.
+    #[inline]
+    pub(crate) fn has(&self, line: u32) -> bool {
+        let low = line & ((1 << BITS) - 1);
+        self.map[(low / 64) as usize] >> (low % 64) & 1 == 1
+    }
+
+    /// The first simulated line from `from` to `last`.
+    #[inline]
+    pub(crate) fn next(&self, from: u32, last: u32) -> Option<u32> {
+        let mut at = from;
+        while at <= last {
+            let low = at & ((1 << BITS) - 1);
+            let rest = self.map[(low / 64) as usize] >> (low % 64);
+            if rest != 0 {
+                let line = at + rest.trailing_zeros();
+                return if line <= last { Some(line) } else { None };
+            }
+            at = (at | 63) + 1;
+        }
+        None
+    }
+
+    /// A simulated access of `kind` found its line at `level`.
+    #[inline]
+    pub(crate) fn learn(&mut self, kind: Kind, level: Level) {
+        let shares = &mut self.shares[kind as usize];
+        for s in shares.iter_mut() {
+            *s *= 1.0 - 1.0 / MEMORY;
+        }
+        shares[level as usize] += 1.0 / MEMORY;
+    }
+
+    /// Mean cost of `kind`, given each level's, ps.
+    #[inline]
+    pub(crate) fn expected(&self, kind: Kind, costs: [u64; 4]) -> u64 {
+        let s = &self.shares[kind as usize];
+        let sum = s[0] * costs[0] as f64 + s[1] * costs[1] as f64;
+        (sum + s[2] * costs[2] as f64 + s[3] * costs[3] as f64) as u64
+    }
+}

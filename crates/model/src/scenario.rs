@@ -1,0 +1,81 @@
+//! What is to be simulated: a server, an interface, an application, a traffic.
+
+use memory::Ps;
+use traffic::Source;
+
+use crate::profile::Server;
+
+/// How full the rings are when a run starts to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Rings start empty and the load is steady.
+    Empty,
+    /// As `Empty`, then every core stalls once for 2 ms, and the run settles again.
+    Full,
+}
+
+impl Start {
+    /// The name in tables and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Start::Empty => "empty",
+            Start::Full => "full",
+        }
+    }
+}
+
+/// One run.
+pub struct Scenario {
+    /// The machine.
+    pub server: Server,
+    /// The receive interface and its sizes.
+    pub interface: rings::Interface,
+    /// What every core does.
+    pub app: apps::Kind,
+    /// Cores that receive, spread evenly over the ports.
+    pub cores: u32,
+    /// Frames of each port, in order of time; as many ports as sources.
+    pub sources: Vec<Box<dyn Source>>,
+    /// Empty or full rings.
+    pub start: Start,
+    /// Of placement, replacement and sampling.
+    pub seed: u64,
+    /// One cache set in so many is simulated, a power of two up to 64; 1 is the exact mode.
+    pub sampling: u32,
+    /// Transmit ring entries per queue.
+    pub tx_ring: u32,
+    /// Most frames in a burst.
+    pub burst: u32,
+    /// Buffers of the pool; `None`: enough for full rings and caches.
+    pub pool: Option<u32>,
+    /// Upper bound of simulated time.
+    pub limit: Ps,
+}
+
+/// Sampling of `compare` and `experiment` unless told otherwise.
+pub const SAMPLING: u32 = 16;
+/// Transmit ring entries unless told otherwise.
+pub const TX_RING: u32 = 1024;
+/// Frames in a burst unless told otherwise.
+pub const BURST: u32 = 32;
+
+impl Scenario {
+    /// Ports in use: no more than cores.
+    pub fn ports(&self) -> u32 {
+        (self.sources.len() as u32).min(self.cores)
+    }
+
+    /// Receiving cores of port `p`.
+    pub fn queues(&self, p: u32) -> u32 {
+        let ports = self.ports().max(1);
+        self.cores / ports + u32::from(p < self.cores % ports)
+    }
+
+    /// Buffers that keep every ring and cache full: what `pool` must not fall below by much.
+    pub fn buffers_wanted(&self) -> u64 {
+        let posted: u64 = (0..self.ports()).map(|p| self.interface.posted_buffers(self.queues(p))).sum();
+        let hosts: u32 = (0..self.ports()).map(|p| self.interface.hosts(self.queues(p))).sum();
+        let core = u64::from(self.tx_ring) + u64::from(rings::pool::CACHE) * 3 / 2 + 4 * u64::from(self.burst);
+        posted + u64::from(hosts) * core
+    }
+}

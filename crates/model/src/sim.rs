@@ -1,0 +1,294 @@
+//! The world that all agents share: words, buffers, caches, links, and who waits for what.
+
+use memory::{Class, Geometry, Ps, Side};
+
+use crate::dram::Dram;
+use crate::hierarchy::{Hierarchy, Level};
+use crate::pcie::Link;
+use crate::profile::Server;
+use crate::sampling::{Kind, Sampling};
+use crate::space::{Layout, Pool};
+
+/// Who an agent is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agent {
+    /// A core.
+    Core(u32),
+    /// The receive half of a port's card.
+    NicRx(u32),
+    /// The transmit half of a port's card.
+    NicTx(u32),
+}
+
+impl Agent {
+    /// Whether it is a core.
+    pub const fn is_core(self) -> bool {
+        matches!(self, Agent::Core(_))
+    }
+}
+
+/// Costs in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs {
+    pub cycle: f64,
+    pub l2: u64,
+    pub llc: u64,
+    pub snoop: u64,
+    pub op: u64,
+    pub atomic: u64,
+    pub write: u64,
+    pub read: u64,
+    pub doorbell: u64,
+}
+
+impl Costs {
+    fn new(s: &Server) -> Costs {
+        let c = &s.constants;
+        let ns = |v: f64| (v * 1e3) as u64;
+        let cycle = 1e3 / s.ghz;
+        Costs {
+            cycle,
+            l2: ns(c.l2_hit_ns.value),
+            llc: ns(c.llc_hit_ns.value),
+            snoop: ns(c.snoop_ns.value),
+            op: (c.op_cycles.value * cycle) as u64,
+            atomic: (c.atomic_cycles.value * cycle) as u64,
+            write: ns(c.pcie_write_ns.value),
+            read: ns(c.pcie_read_ns.value),
+            doorbell: ns(c.doorbell_ns.value),
+        }
+    }
+}
+
+/// A signal whose newest value is not visible before `at`.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Pending {
+    pub old: u64,
+    pub at: u64,
+}
+
+/// What the world knows of a line of words.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct WordLine {
+    /// Agents parked until it is written, a bit each.
+    pub watch: u64,
+    /// A contended line is busy until then.
+    pub free_at: u64,
+    /// Who touched it last, plus one.
+    pub last: u8,
+}
+
+/// Per-core gauges that an observer reads between steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Gauge {
+    /// Frames received by the core.
+    pub received: u64,
+    /// Filled transmit entries.
+    pub tx_filled: u64,
+    /// Frames dropped because the transmit ring had no room.
+    pub tx_full: u64,
+    /// Frames dropped by the application.
+    pub app_drops: u64,
+    /// Time spent finding nothing, ps.
+    pub idle: u64,
+    /// The core's clock, ps.
+    pub clock: u64,
+}
+
+/// An agent's place in the schedule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub agent: Agent,
+    /// Where a parked agent's polling grid starts, and its step.
+    pub parked_at: u64,
+    pub period: u64,
+}
+
+/// Everything.
+pub struct Sim {
+    pub(crate) slots: Vec<Slot>,
+    /// When each agent goes on; `u64::MAX` while it waits for others.
+    pub(crate) wake: Vec<u64>,
+    /// The earliest time at which an agent other than the running one acts.
+    pub(crate) floor: u64,
+    /// How far ahead of `floor` an agent may run, ps.
+    pub(crate) window: u64,
+    /// Cores do nothing in this span.
+    pub(crate) stall: (u64, u64),
+    pub(crate) stop: bool,
+    pub(crate) costs: Costs,
+    pub(crate) words: Vec<u64>,
+    pub(crate) pending: Vec<Pending>,
+    pub(crate) lines: Vec<WordLine>,
+    pub(crate) pools: Vec<Pool>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) dram: Dram,
+    pub(crate) sampling: Sampling,
+    /// The caches, public for their counters.
+    pub hierarchy: Hierarchy,
+    /// Gauges by core.
+    pub gauges: Vec<Gauge>,
+    /// Frames that DMA has written, all ports; the clock of reuse distances.
+    pub(crate) puts: u64,
+    /// Sum and number of reuse distances, in frames.
+    pub(crate) reuse: (u64, u64),
+    /// Fibre switches, for the engine's own statistics.
+    pub(crate) switches: u64,
+}
+
+impl Sim {
+    /// The world of `server` with what `layout` allocated. `one_in` cache sets are simulated.
+    pub fn new(server: &Server, layout: Layout, one_in: u32, seed: u64) -> Sim {
+        let lines = layout.lines();
+        Sim {
+            slots: Vec::new(),
+            wake: Vec::new(),
+            floor: 0,
+            window: 0,
+            stall: (u64::MAX, u64::MAX),
+            stop: false,
+            costs: Costs::new(server),
+            words: vec![0; layout.words as usize],
+            pending: vec![Pending::default(); layout.signals as usize],
+            lines: vec![WordLine::default(); layout.words.div_ceil(8) as usize],
+            pools: layout.pools,
+            links: (0..server.nic.ports).map(|_| Link::new(&server.constants)).collect(),
+            dram: Dram::new(&server.constants),
+            sampling: Sampling::new(one_in, seed),
+            hierarchy: Hierarchy::new(server, lines.all, lines.shared, seed),
+            gauges: vec![Gauge::default(); server.cores as usize],
+            puts: 0,
+            reuse: (0, 0),
+            switches: 0,
+        }
+    }
+
+    /// Latency of a level, ps.
+    pub(crate) fn latency(&self, level: Level) -> u64 {
+        match level {
+            Level::L2 => self.costs.l2,
+            Level::Llc => self.costs.llc,
+            Level::Snoop => self.costs.snoop,
+            Level::Dram => self.dram.latency(),
+        }
+    }
+
+    /// DRAM traffic that happened since `before` (lines), at `at`.
+    fn charge(&mut self, before: u64, at: u64) {
+        let c = &self.hierarchy.counts;
+        let lines = c.dram_reads + c.dram_writes - before;
+        if lines > 0 {
+            self.dram.add(at, lines as f64 * 64.0 * self.sampling.scale());
+        }
+    }
+
+    fn dram_lines(&self) -> u64 {
+        self.hierarchy.counts.dram_reads + self.hierarchy.counts.dram_writes
+    }
+
+    /// A core's access to a line: its cost, ps. A line outside the sample costs what lines of its kind
+    /// cost inside.
+    #[inline]
+    pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> u64 {
+        if !self.sampling.has(line) {
+            return self.sampling.expected(kind, [
+                self.costs.l2,
+                self.costs.llc,
+                self.costs.snoop,
+                self.dram.latency(),
+            ]);
+        }
+        let before = self.dram_lines();
+        let level = self.hierarchy.core(core as usize, line, write);
+        self.charge(before, at);
+        self.sampling.learn(kind, level);
+        self.latency(level)
+    }
+
+    /// A run of lines written by DMA; `partial` tells whether the last one is not whole.
+    #[inline]
+    pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
+        let before = self.dram_lines();
+        let last = first + lines - 1;
+        let mut next = first;
+        while let Some(line) = self.sampling.next(next, last) {
+            self.hierarchy.dma_write(line, !(partial && line == last));
+            next = line + 1;
+        }
+        self.charge(before, at);
+    }
+
+    /// A run of lines read by DMA.
+    #[inline]
+    pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
+        let before = self.dram_lines();
+        let last = first + lines - 1;
+        let mut next = first;
+        while let Some(line) = self.sampling.next(next, last) {
+            self.hierarchy.dma_read(line);
+            next = line + 1;
+        }
+        self.charge(before, at);
+    }
+
+    /// The word line `line` changes at `at`: agents parked on it go on.
+    #[inline]
+    pub(crate) fn written(&mut self, line: u32, at: u64) {
+        let mut watchers = self.lines[line as usize].watch;
+        while watchers != 0 {
+            let a = watchers.trailing_zeros() as usize;
+            watchers &= watchers - 1;
+            self.wake_at(a, at);
+        }
+    }
+
+    /// A parked agent wakes on the first point of its polling grid from `at` on.
+    pub(crate) fn wake_at(&mut self, a: usize, at: u64) {
+        let s = self.slots[a];
+        let past = at.saturating_sub(s.parked_at);
+        let t = s.parked_at + past.div_ceil(s.period) * s.period;
+        if t < self.wake[a] {
+            self.wake[a] = t;
+            self.floor = self.floor.min(t);
+        }
+    }
+
+    /// All cores stand still from `from` for `span`.
+    pub fn stall_cores(&mut self, from: Ps, span: Ps) {
+        self.stall = (from.0, from.0.saturating_add(span.0));
+    }
+
+    /// What a stalled run looks like: each agent, when it goes on, and what it waits for.
+    pub fn dump(&self) -> String {
+        use std::fmt::Write;
+        let mut out = String::new();
+        for (i, s) in self.slots.iter().enumerate() {
+            let when = match self.wake[i] {
+                u64::MAX => "parked".to_owned(),
+                t => format!("at {:.3} us", t as f64 / 1e6),
+            };
+            let waits: Vec<_> =
+                (0..self.lines.len()).filter(|l| self.lines[*l].watch >> i & 1 == 1).take(4).collect();
+            let _ = writeln!(out, "{:?}: {when}, last at {:.3} us, waits for word lines {waits:?}", s.agent,
+                s.parked_at as f64 / 1e6);
+        }
+        out
+    }
+}
+
+/// Which side an agent is on, for the check that only a field's writer writes it.
+pub(crate) fn may_write(agent: Agent, writer: Side, class: Class) -> bool {
+    match writer {
+        Side::Both => true,
+        Side::Host => agent.is_core(),
+        Side::Nic => !agent.is_core() && class != Class::Doorbell,
+    }
+}
+
+/// First line of a frame and the number of lines that `len` bytes at `off` touch.
+pub(crate) fn lines_of(base: u32, g: &Geometry, buf: u64, off: u32, len: u32) -> (u32, u32) {
+    let start = buf as u32 * g.stride + g.offset + off;
+    let first = start / 64;
+    let last = (start + len.max(1) - 1) / 64;
+    (base + first, last - first + 1)
+}

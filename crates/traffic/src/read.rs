@@ -90,7 +90,11 @@ impl Step {
                 reader.consume(bytes);
                 true
             }
-            (Step::More, None) => reader.refill().is_ok(),
+            (Step::More, None) => {
+                let read = reader.refill().is_ok();
+                ended.truncated |= !read;
+                read
+            }
             (Step::Grow, None) => {
                 let size = reader.data().len().max(1 << 16) * 2;
                 size <= LONGEST && reader.grow(size) && reader.refill().is_ok()

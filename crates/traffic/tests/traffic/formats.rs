@@ -58,7 +58,7 @@ proptest! {
             Ok(trace) => {
                 let info = trace.stats();
                 prop_assert!(info.packets <= packets.len() as u64);
-                prop_assert!(info.skipped.malformed <= 1 && info.truncated == (info.skipped.malformed == 1));
+                prop_assert!(info.skipped.malformed <= 1 && info.truncated as u64 >= info.skipped.malformed);
                 prop_assert!(info.packets < packets.len() as u64 || packing != Packing::Plain);
             }
             Err(e) => prop_assert!(!e.to_string().contains('\n')),
@@ -144,6 +144,30 @@ fn damaged_blocks_are_skipped_and_counted() {
     let trace = read(&file).unwrap();
     assert_eq!((trace.stats().packets, trace.stats().skipped.malformed), (2, 2));
     assert!(!trace.stats().truncated);
+}
+
+#[test]
+fn blocks_larger_than_the_buffer_are_read() {
+    for big in [false, true] {
+        let format = Format::Ng { big, digits: 6 };
+        let packet = |at, len: u32| Packet { at, bytes: vec![9; len as usize], len };
+        let mut file = format.file(1, &[packet(0, 100)]);
+        file.extend(format.block(0x0bad, &vec![7; 3 << 20]));
+        let tail = format.file(1, &[packet(1000, 65_535), packet(2000, 60)]);
+        let trace = read(&[file, tail].concat()).unwrap();
+        assert_eq!((trace.stats().packets, trace.stats().skipped.total()), (3, 0));
+    }
+}
+
+#[test]
+fn a_length_that_cannot_be_ends_the_reading() {
+    let mut file = capture(&[(0, udp(1, 60)), (1, udp(2, 60)), (2, udp(3, 60))]);
+    // The second record's captured length.
+    let at = 24 + 16 + 60 + 8;
+    file[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+    let trace = read(&file).unwrap();
+    assert_eq!((trace.stats().packets, trace.stats().skipped.malformed), (1, 1));
+    assert!(trace.stats().truncated);
 }
 
 #[test]

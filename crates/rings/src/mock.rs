@@ -104,9 +104,9 @@ impl<M: Memory> MockNic<M> {
         self.rx.counters()
     }
 
-    /// The transmit NIC half.
-    pub fn tx(&mut self) -> &mut NicTx<M> {
-        &mut self.tx
+    /// The view and the NIC halves, to test one of them alone.
+    pub fn parts(&mut self) -> (&mut M, &mut AnyNic<M>, &mut NicTx<M>) {
+        (&mut self.m, &mut self.rx, &mut self.tx)
     }
 }
 

@@ -1,0 +1,172 @@
+//! The transmit ring: whole frames, host-side free, completions, rates.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use common::{Plain, counter};
+use memory::{Buf, Memory, Ps, Side};
+use rings::pool::{self, CoreCache};
+use rings::tx::{self, HostTx, NicTx, Sizes};
+use rings::{Buffers, Segment};
+
+struct Port {
+    space: Plain,
+    host: Plain,
+    nic: Plain,
+    tx: Vec<HostTx<Plain>>,
+    wire: NicTx<Plain>,
+    pool: CoreCache<Plain>,
+    segs: Vec<Segment>,
+}
+
+fn port(ring: u32, complete_every: u32, queues: u32) -> Port {
+    let mut space = Plain::new(Side::Both);
+    let (host, nic) = (space.side(Side::Host), space.side(Side::Nic));
+    let (tx, wire) = tx::build(&mut space, Sizes { ring, complete_every }, queues).unwrap();
+    let pool = pool::build(&mut space, 64, 1, 0).unwrap().pop().unwrap();
+    Port { space, host, nic, tx, wire, pool, segs: Vec::new() }
+}
+
+impl Port {
+    /// Frames with these numbers of segments, each of 100 B.
+    fn post(&mut self, queue: usize, frames: &[usize]) -> usize {
+        let mut segs = Vec::new();
+        for &n in frames {
+            for k in 1..=n {
+                let mut buf = [Buf(0)];
+                assert_eq!(self.pool.take(&mut self.host, &mut buf), 1);
+                segs.push(Segment { buf: buf[0], off: k as u16, len: 100, last: k == n });
+            }
+        }
+        let taken = self.tx[queue].tx_burst(&mut self.host, &mut self.pool, &segs);
+        let rest: Vec<Buf> = segs[taken..].iter().map(|s| s.buf).collect();
+        self.pool.give(&mut self.host, &rest);
+        taken
+    }
+
+    fn send(&mut self) -> Option<(u16, usize)> {
+        let (queue, n) = self.wire.collect(&mut self.nic, &mut self.segs)?;
+        assert_eq!(n, self.segs.len());
+        self.wire.sent(&mut self.nic, queue, n);
+        Some((queue, n))
+    }
+
+    fn reclaim(&mut self) -> usize {
+        self.tx[0].reclaim(&mut self.host, &mut self.pool)
+    }
+
+    fn free(&mut self) -> u64 {
+        self.pool.available(&mut self.host)
+    }
+}
+
+#[test]
+fn only_whole_frames_are_taken_and_the_doorbell_rings_once() {
+    let mut p = port(8, 32, 1);
+    assert_eq!(p.post(0, &[3, 1, 3, 2]), 7, "the last frame does not fit");
+    assert_eq!((p.tx[0].filled(), p.space.stores("tx.doorbell")), (7, 1));
+    assert_eq!(p.post(0, &[2]), 0);
+    assert_eq!(p.space.stores("tx.doorbell"), 1);
+    assert_eq!(p.post(0, &[1]), 1);
+    let frames: Vec<_> = core::iter::from_fn(|| p.send()).collect();
+    assert_eq!(frames, [(0, 3), (0, 1), (0, 3), (0, 2 - 1)]);
+    assert_eq!(p.post(0, &[9]), 0, "a frame larger than the ring never fits");
+}
+
+#[test]
+fn segments_arrive_as_they_were_posted() {
+    let mut p = port(4, 1, 1);
+    let seg = |buf, last| Segment { buf: Buf(buf), off: 0xfffe, len: 0xffff, last };
+    let sent = [seg(7, false), seg(u64::MAX, true)];
+    assert_eq!(p.tx[0].tx_burst(&mut p.host, &mut p.pool, &sent), 2);
+    p.wire.collect(&mut p.nic, &mut p.segs).unwrap();
+    assert_eq!(p.segs, sent);
+}
+
+#[test]
+fn a_completion_comes_every_n_and_when_the_queue_runs_empty() {
+    let mut p = port(16, 4, 1);
+    assert_eq!(p.post(0, &[1; 11]), 11);
+    let mut told = Vec::new();
+    while p.send().is_some() {
+        told.push(p.space.stores("tx.consumed"));
+    }
+    assert_eq!(told, [0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3], "every 4, and the last 3 are not stuck");
+    assert_eq!((p.reclaim(), p.free(), p.tx[0].filled()), (11, 64, 0));
+}
+
+#[test]
+fn nothing_is_freed_before_it_is_read() {
+    let mut p = port(16, 1, 1);
+    p.post(0, &[2, 1]);
+    let (queue, n) = p.wire.collect(&mut p.nic, &mut p.segs).unwrap();
+    assert_eq!(p.reclaim(), 0, "collected, not yet read");
+    p.wire.sent(&mut p.nic, queue, n);
+    assert_eq!((p.reclaim(), p.free()), (2, 63));
+    p.wire.sent(&mut p.nic, queue, 100);
+    assert_eq!(p.reclaim(), 0, "more than was collected is not believed");
+    assert_eq!(p.post(0, &[1]), 1);
+    p.tx[0].drain(&mut p.host, &mut p.pool);
+    assert_eq!((p.free(), p.tx[0].filled()), (64, 0));
+}
+
+#[test]
+fn a_burst_frees_what_was_sent_before_it_posts() {
+    let mut p = port(2, 1, 1);
+    for _ in 0..20 {
+        assert_eq!(p.post(0, &[1, 1, 1]), 2);
+        assert_eq!(p.free(), 62);
+        while p.send().is_some() {}
+    }
+}
+
+#[test]
+fn queues_take_turns_by_the_frame() {
+    let mut p = port(16, 32, 3);
+    p.post(0, &[1; 4]);
+    p.post(2, &[2; 3]);
+    let order: Vec<u16> = core::iter::from_fn(|| p.send()).map(|(queue, _)| queue).collect();
+    assert_eq!(order, [0, 2, 0, 2, 0, 2, 0]);
+}
+
+#[test]
+fn a_rate_limit_delays_its_queue_alone() {
+    let mut p = port(16, 1, 2);
+    p.wire.limit(0, Some(1_000_000_000)); // 124 B on the wire take 992 ns
+    p.post(0, &[1; 3]);
+    p.post(1, &[1; 2]);
+    assert_eq!([p.send(), p.send(), p.send(), p.send()], [Some((0, 1)), Some((1, 1)), Some((1, 1)), None]);
+    let due = p.wire.next_due().unwrap();
+    assert_eq!(due, Ps::from_ns(992));
+    p.space.advance(Ps(due.0 - 1));
+    assert_eq!(p.send(), None);
+    p.space.advance(Ps(1));
+    assert_eq!(p.send(), Some((0, 1)));
+    assert_eq!(p.wire.next_due(), Some(Ps::from_ns(2 * 992)));
+    p.wire.limit(0, None);
+    assert_eq!((p.send(), p.wire.next_due()), (Some((0, 1)), None));
+    assert_eq!(p.nic.now(), Ps::from_ns(992));
+}
+
+#[test]
+fn false_words_stop_nobody_else() {
+    let mut p = port(4, 1, 2);
+    p.post(0, &[1]);
+    p.post(1, &[1]);
+    p.space.poke("tx.doorbell", 0, 0, 1 << 50);
+    assert_eq!([p.send(), p.send()], [Some((1, 1)), None], "a doorbell beyond the ring is ignored");
+    p.space.poke("tx.consumed", 1, 0, 77);
+    assert_eq!(p.tx[1].reclaim(&mut p.host, &mut p.pool), 0, "and so is such a completion");
+    p.space.poke("tx.descriptor", 0, 1, 5); // a frame without end
+    p.space.poke("tx.doorbell", 0, 0, 1);
+    assert_eq!(p.send(), Some((0, 1)), "what is posted ends it");
+}
+
+#[test]
+fn the_pool_counts_what_it_did() {
+    let mut p = port(4, 1, 1);
+    p.post(0, &[1]);
+    assert_eq!(counter(&p.pool.counters(), "pool_lock_waits"), 0);
+    assert!(counter(&p.pool.counters(), "pool_lock_taken") > 0);
+}

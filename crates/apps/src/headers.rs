@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use memory::{Memory, Touch};
+use memory::{Memory, Ps, Touch};
 use packet::{Fault, Parsed, checksum};
 use rings::Completion;
 
@@ -31,24 +31,20 @@ pub struct Headers {
     seen: usize,
     len: u16,
     parsed: Parsed,
+    now: Ps,
     /// What has changed: nothing while its start is behind its end.
     dirty: Range<usize>,
 }
 
 impl Headers {
-    /// Reads the headers of a received frame.
+    /// Reads the headers of a frame received in a burst that began at `now`.
     #[inline]
-    pub fn load<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion) -> Headers {
+    pub fn load<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion, now: Ps) -> Headers {
         let seen = SEEN.min(usize::from(c.len));
         let mut bytes = [0; SEEN];
         m.get(frames, c.buf, 0, &mut bytes[..seen], seen as u32);
-        Headers {
-            bytes,
-            seen,
-            len: c.len,
-            parsed: packet::parse(&bytes[..seen]),
-            dirty: Range { start: SEEN, end: 0 },
-        }
+        let parsed = packet::parse(&bytes[..seen]);
+        Headers { bytes, seen, len: c.len, parsed, now, dirty: Range { start: SEEN, end: 0 } }
     }
 
     /// Writes back what has changed.
@@ -57,6 +53,11 @@ impl Headers {
         if let Some(changed) = self.bytes.get(self.dirty.clone()) {
             m.put(frames, c.buf, self.dirty.start as u32, changed, changed.len() as u32);
         }
+    }
+
+    /// When the frame's burst began: one look at the clock for all of it.
+    pub fn now(&self) -> Ps {
+        self.now
     }
 
     /// What the parser found.

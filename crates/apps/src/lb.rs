@@ -83,7 +83,7 @@ impl<M: Memory, T: FlowTable<M>> App<M> for Lb<T> {
         if !headers.hop() {
             return Verdict::Drop(Cause::TtlExpired); // and leaves no state
         }
-        let (hash, now) = (key.hash(), m.now());
+        let (hash, now) = (key.hash(), headers.now());
         let server = match self.flows.find(m, &key, hash, now, headers.opens()) {
             Some(flow) => (flow.value[0] % self.servers.len() as u64) as usize,
             None => {

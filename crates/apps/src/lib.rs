@@ -39,7 +39,7 @@ pub trait App<M: Memory> {
     /// Processes a burst: every buffer of `burst` ends in `batch`, to be sent or given back.
     #[inline]
     fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
-        let ahead = self.ahead();
+        let (now, ahead) = (m.now(), self.ahead());
         for c in burst.iter().take(ahead) {
             m.prefetch(frames, c.buf, 0);
         }

@@ -106,7 +106,7 @@ impl<T> Nat<T> {
     where
         T: FlowTable<M>,
     {
-        let (hash, now) = (key.hash(), m.now());
+        let (hash, now) = (key.hash(), headers.now());
         let (index, port) = match self.flows.find(m, key, hash, now, headers.opens()) {
             Some(flow) => ((flow.value[0] % self.public.len() as u64) as usize, flow.value[1] as u16),
             None => self.open(m, headers, key, hash)?,
@@ -127,7 +127,7 @@ impl<T> Nat<T> {
     where
         T: FlowTable<M>,
     {
-        let now = m.now();
+        let now = headers.now();
         let (index, port, reply) = self.free_mapping(m, headers, hash).ok_or(Cause::TableFull)?;
         let value = [index as u64, u64::from(port)];
         let out = self.flows.insert(m, key, hash, value, now).map_err(|_| Cause::TableFull)?;
@@ -178,7 +178,7 @@ impl<T> Nat<T> {
     where
         T: FlowTable<M>,
     {
-        let now = m.now();
+        let now = headers.now();
         let flow = self.flows.find(m, key, key.hash(), now, false).ok_or(Cause::NoRoute)?;
         headers.set_ipv4(End::Destination, (flow.value[0] as u32).to_be_bytes());
         headers.set_port(End::Destination, flow.value[1] as u16);

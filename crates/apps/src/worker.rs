@@ -157,6 +157,12 @@ impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
         }
     }
 
+    /// Frees what was sent; whether nothing received is still on its way out.
+    pub fn flushed(&mut self, m: &mut M) -> bool {
+        self.tx.reclaim(m, &mut self.pool);
+        self.batch.send.is_empty() && self.tx.filled() == 0
+    }
+
     /// Takes every buffer out of both rings, after both NIC halves have stopped: what is received and
     /// not processed counts as nothing, what is processed and not sent as `stopped`.
     pub fn stop(&mut self, m: &mut M) {

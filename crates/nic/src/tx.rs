@@ -36,7 +36,7 @@ pub struct Sent<'a> {
     pub head: &'a [u8],
     /// Bytes, without FCS.
     pub len: u32,
-    /// When its last bit is on the wire.
+    /// When its last bit is on the wire; 0 where the wire has no rate, and the clock is not read.
     pub at: Ps,
 }
 
@@ -96,7 +96,7 @@ impl<M: Memory> TxPort<M> {
     pub fn send(&mut self, m: &mut M, wire: impl FnOnce(Sent<'_>)) -> bool {
         let Some((queue, descriptors)) = self.tx.collect(m, &mut self.segments) else { return false };
         let start = self.wire.free().saturating_sub(self.ahead);
-        if m.now() < start {
+        if self.wire.limits() && m.now() < start {
             m.pause(start, false);
         }
         let read = self.read(m);
@@ -106,7 +106,7 @@ impl<M: Memory> TxPort<M> {
             self.faults += 1;
             return true;
         };
-        let at = self.wire.send(m.now(), len);
+        let at = if self.wire.limits() { self.wire.send(m.now(), len) } else { Ps::ZERO };
         self.sent += 1;
         self.bytes += u64::from(len);
         wire(Sent { queue, buf, head: &self.head[..HEAD.min(len as usize)], len, at });

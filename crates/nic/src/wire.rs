@@ -19,6 +19,11 @@ impl Pace {
         Pace { rate_bps, free: Ps::ZERO }
     }
 
+    /// Whether there is a rate.
+    pub fn limits(&self) -> bool {
+        self.rate_bps != 0
+    }
+
     /// Time that a frame of `len` bytes occupies the wire, rounded up so that the rate is never exceeded.
     pub fn span(&self, len: u32) -> Ps {
         let bits = (u64::from(len) + u64::from(OVERHEAD)) * 8;

@@ -3,6 +3,7 @@
 //! One file for each subcommand; `setup` and `point` say what is run, `lab` runs it, `verdict` and
 //! `judge` say what it means, `table`, `plot` and `html` show it.
 
+mod bench;
 mod compare;
 mod experiment;
 mod fail;
@@ -54,6 +55,8 @@ enum Command {
     Trace(trace::Options),
     /// Run a published figure again and judge its claims
     Experiment(experiment::Experiment),
+    /// Measure this program itself
+    Bench(bench::Bench),
     /// Show the described servers
     Profile(profile::Profile),
 }
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
             Command::Compare(options) => compare::run(options),
             Command::Trace(options) => trace::run(&options),
             Command::Experiment(options) => experiment::run(options),
+            Command::Bench(options) => bench::run(options),
             Command::Profile(options) => profile::run(options),
         },
         Err(error) => refused(&error),

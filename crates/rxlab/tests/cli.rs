@@ -1,0 +1,317 @@
+//! The command line as a user meets it.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn rxlab(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(args).output().unwrap()
+}
+
+/// A directory of this test's own.
+fn dir(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("rxlab-{name}-{}", std::process::id()));
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+fn json(args: &[&str]) -> Value {
+    let out = rxlab(args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+/// A small comparison: two cores, one placement, no search.
+const SMALL: [&str; 8] = ["compare", "--cores", "2", "--placements", "1", "--no-search", "--rate", "20"];
+
+fn small(more: &[&'static str]) -> Vec<&'static str> {
+    SMALL.iter().chain(more).copied().collect()
+}
+
+/// Fails with code 2, nothing on stdout, and one line on stderr that holds every part.
+fn refused(args: &[&str], parts: &[&str]) {
+    let out = rxlab(args);
+    let line = String::from_utf8_lossy(&out.stderr).to_string();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {line}");
+    assert!(out.stdout.is_empty(), "{args:?}");
+    assert_eq!(line.trim_end().lines().count(), 1, "{args:?}: {line}");
+    for part in parts {
+        assert!(line.contains(part), "{args:?}: `{part}` is not in: {line}");
+    }
+}
+
+#[test]
+fn bad_values_are_told_in_one_line() {
+    refused(&["compare", "--ring", "100"], &["--ring 100", "power of two", "64"]);
+    refused(&["compare", "--ax", "1"], &["--ax 1", "power of two"]);
+    refused(&["compare", "--tx-ring", "100"], &["--tx-ring 100"]);
+    refused(&["compare", "--pool", "10"], &["pool of 10", "at least"]);
+    refused(&["compare", "--server", "cray"], &["cray", "rxbisect-testbed"]);
+    refused(&["compare", "--cores", "0"], &["--cores 0", "1 to 16"]);
+    refused(&["compare", "--cores", "17"], &["--cores 17", "1 to 16"]);
+    refused(&["compare", "--cores", "many"], &["--cores", "many"]);
+    refused(&["compare", "--interfaces", "tokenring"], &["tokenring", "privring, shring, rxbisect"]);
+    refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat"]);
+    refused(&["compare", "--workload", "sometimes"], &["sometimes", "imix"]);
+    refused(&["compare", "--rate", "-3"], &["-3"]);
+    refused(&["compare", "--rate", "fast"], &["fast", "own"]);
+    refused(&["compare", "--ddio-ways", "12"], &["--ddio-ways 12", "1 to 11"]);
+    refused(&["compare", "--sampling", "3"], &["--sampling 3", "power of two"]);
+    refused(&["compare", "--placements", "0"], &["--placements 0"]);
+    refused(&["compare", "--bogus"], &["--bogus"]);
+    refused(&["compare", "--pcap", "a", "--workload", "imix"], &["--pcap", "--workload"]);
+    refused(&["experiment", "run", "rxbisect/fig99"], &["fig99", "rxbisect/fig2"]);
+    refused(&["profile", "show", "cray"], &["cray", "rxbisect-testbed"]);
+    refused(&["trace", "x", "--cores", "0"], &["--cores 0"]);
+    refused(&["bench", "model", "--repeats", "0"], &["--repeats 0"]);
+    refused(&[], &["--help"]);
+}
+
+#[test]
+fn bad_captures_are_told_in_one_line() {
+    let dir = dir("captures");
+    let file = |name: &str, bytes: &[u8]| {
+        let path = dir.join(name);
+        fs::write(&path, bytes).unwrap();
+        path.to_str().unwrap().to_string()
+    };
+    // A pcap header and a record that promises 64 bytes and holds 3.
+    let header = [0xd4u8, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
+    let mut truncated = header.to_vec();
+    truncated.extend([0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 1, 2, 3]);
+    let (empty, text, truncated) = (
+        file("empty.pcap", b""),
+        file("text.pcap", b"no capture at all, just words"),
+        file("t.pcap", &truncated),
+    );
+    for command in [&["trace"][..], &["compare", "--pcap"]] {
+        let with = |name: &'static str, parts: &[&str], path: &str| {
+            let args: Vec<&str> = command.iter().copied().chain([path]).collect();
+            let parts: Vec<&str> = parts.iter().copied().chain([name]).collect();
+            refused(&args, &parts);
+        };
+        with("none.pcap", &["No such file"], "none.pcap");
+        with("empty.pcap", &["empty", "pcap or pcapng"], &empty);
+        with("text.pcap", &["not a capture"], &text);
+        with("t.pcap", &["no usable frame"], &truncated);
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_failed_run_leaves_no_report() {
+    let dir = dir("report");
+    let path = dir.join("r.html");
+    let html = path.to_str().unwrap();
+    refused(&["compare", "--ring", "100", "--html", html], &["--ring 100"]);
+    refused(&["compare", "--html", dir.join("none/r.html").to_str().unwrap()], &["does not exist"]);
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 0);
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_comparison_has_the_documented_shape() {
+    let out = json(&small(&["--json"]));
+    for key in ["server", "traffic", "defaults", "seed", "verdict", "results", "assumed"] {
+        assert!(!out[key].is_null(), "{key}");
+    }
+    for key in ["winner", "margin_pct", "reason"] {
+        assert!(!out["verdict"][key].is_null(), "{key}");
+    }
+    let results = out["results"].as_array().unwrap();
+    let seen: Vec<_> =
+        results.iter().map(|r| (r["interface"].as_str().unwrap(), r["start"].as_str().unwrap())).collect();
+    let expected = ["privring", "shring", "rxbisect"].map(|i| [(i, "empty"), (i, "full")]);
+    assert_eq!(seen, expected.concat());
+    for r in results {
+        for key in [
+            "params",
+            "offered_gbps",
+            "throughput_gbps",
+            "mpps",
+            "drop_pct",
+            "drops",
+            "latency_us",
+            "ddio_hit_pct",
+            "llc_miss_pct",
+            "dram_gbps",
+            "io_working_set_mib",
+            "circulating_buffers",
+            "tx_ring_mean",
+            "cycles_per_packet",
+            "range",
+            "per_core",
+        ] {
+            assert!(!r[key].is_null(), "{key}");
+        }
+        for key in ["mean", "p50", "p90", "p99", "p999", "max"] {
+            assert!(r["latency_us"][key].as_f64().unwrap() > 0.0, "{key}");
+        }
+        let c = &r["conservation"];
+        let of = |key: &str| c[key].as_u64().unwrap();
+        assert_eq!(of("offered"), of("delivered") + of("dropped") + of("in_nic"));
+        assert_eq!(of("buffers"), of("buffers_free"));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_and_another_one_does_not() {
+    let run = |seed| rxlab(&small(&["--json", "--seed", seed])).stdout;
+    assert!(!run("7").is_empty());
+    assert_eq!(run("7"), run("7"));
+    assert_ne!(run("7"), run("8"));
+}
+
+#[test]
+fn a_search_stays_within_what_was_offered() {
+    let out = json(&[
+        "compare",
+        "--cores",
+        "2",
+        "--placements",
+        "1",
+        "--rate",
+        "10",
+        "--interfaces",
+        "privring",
+        "--json",
+    ]);
+    let result = &out["results"][0];
+    let (found, offered) =
+        (result["no_drop_gbps"].as_f64().unwrap(), result["offered_gbps"].as_f64().unwrap());
+    assert!(found > 0.0 && found <= offered * 1.01, "{found} of {offered}");
+}
+
+#[test]
+fn a_report_is_one_file_that_needs_no_other() {
+    let dir = dir("html");
+    let path = dir.join("r.html");
+    let out = rxlab(&[&SMALL[..], &["--html", path.to_str().unwrap()]].concat());
+    assert!(out.status.success());
+    let text = fs::read_to_string(&path).unwrap();
+    assert!(text.contains("<svg") && text.contains("rxbisect") && text.contains("rxlab compare"));
+    for fetch in ["src=", "href=", "@import", "url("] {
+        assert!(!text.contains(fetch), "{fetch}");
+    }
+    assert_eq!(fs::read_dir(&dir).unwrap().count(), 1);
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn output_is_plain_where_it_is_no_terminal() {
+    for args in [small(&[]), vec!["profile", "list"], vec!["experiment", "list"], vec!["--help"]] {
+        let out = rxlab(&args);
+        assert!(out.status.success(), "{args:?}");
+        assert!(!out.stdout.contains(&0x1b), "{args:?}");
+        assert!(out.stderr.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn a_point_runs_again_from_its_own_command_line() {
+    let first = json(&small(&["--json", "--interfaces", "rxbisect", "--ax", "64"]));
+    let command = first["results"][0]["reproduce"].as_str().unwrap();
+    let args: Vec<&str> = command.split(' ').skip(1).chain(["--no-search", "--json"]).collect();
+    assert_eq!(json(&args)["results"], first["results"]);
+}
+
+/// A plan of one small series, to run in a moment.
+const PLAN: &str = r#"
+id = "test/plan"
+title = "t"
+source = "s"
+notes = []
+server = "rxbisect-testbed"
+cores = 2
+app = "l3fwd"
+workload = "fixed:1500"
+rate_gbps = 10
+placements = 1
+x = "ring"
+fields = ["throughput_gbps"]
+[[series]]
+id = "p"
+label = "private"
+interface = "privring"
+sweep_ring = [64, 128]
+[[claims]]
+id = "holds"
+what = "w"
+published = "1"
+unit = "ratio"
+rule = "ratio"
+tolerance = 0.05
+metric = ["min(p.throughput_gbps) / p.offered_gbps@64"]
+[[claims]]
+id = "fails"
+what = "w"
+published = "400"
+unit = "Gbps"
+rule = "ratio"
+tolerance = 0.1
+metric = ["p.throughput_gbps@128"]
+"#;
+
+#[test]
+fn an_experiment_is_judged_from_its_raw_values() {
+    let dir = dir("plan");
+    let path = dir.join("plan.toml");
+    fs::write(&path, PLAN).unwrap();
+    let out = json(&["experiment", "run", path.to_str().unwrap(), "--json"]);
+    let points = out["series"][0]["points"].as_array().unwrap();
+    assert_eq!(points.iter().map(|p| p["x"].as_f64().unwrap()).collect::<Vec<_>>(), [64.0, 128.0]);
+    assert!(points[0]["reproduce"].as_str().unwrap().contains("--ring 64"));
+    let claim = |id: &str| out["claims"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap().clone();
+    assert_eq!(claim("holds")["holds"], true);
+    assert_eq!(claim("fails")["holds"], false);
+    let full = points[1]["results"].as_array().unwrap().iter().find(|r| r["start"] == "full").unwrap();
+    assert_eq!(claim("fails")["obtained"], full["throughput_gbps"]);
+    for key in ["published", "rule", "tolerance", "deviation"] {
+        assert!(!claim("fails")[key].is_null(), "{key}");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_wrong_plan_is_refused() {
+    let dir = dir("wrong-plan");
+    let path = dir.join("plan.toml");
+    let plan = path.to_str().unwrap();
+    for (from, to, part) in [
+        ("p.throughput_gbps@128", "q.throughput_gbps@128", "`q`"),
+        ("\"privring\"", "\"tokenring\"", "tokenring"),
+        ("[64, 128]", "[64, 100]", "100"),
+        ("cores = 2", "cores = 99", "99"),
+        ("rule = \"ratio\"", "rule = \"luck\"", "luck"),
+    ] {
+        fs::write(&path, PLAN.replacen(from, to, 1)).unwrap();
+        refused(&["experiment", "run", plan], &[part]);
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_bench_has_the_documented_shape() {
+    let out = json(&["bench", "model", "--cores", "2", "--rate", "10", "--repeats", "1", "--json"]);
+    for key in ["scenario", "mode", "sampling", "packets", "wall_s", "packets_per_wall_s", "peak_rss_mib"] {
+        assert!(!out[key].is_null(), "{key}");
+    }
+    assert!(out["packets"].as_u64().unwrap() > 1000);
+}
+
+#[test]
+fn every_command_has_help_with_examples() {
+    for command in [&["compare"][..], &["trace"], &["experiment"], &["profile"], &["bench"], &[]] {
+        let args: Vec<&str> = command.iter().copied().chain(["--help"]).collect();
+        let help = String::from_utf8(rxlab(&args).stdout).unwrap();
+        assert!(help.contains("Examples:"), "{command:?}");
+    }
+    let help = String::from_utf8(rxlab(&["compare", "--help"]).stdout).unwrap();
+    for default in
+        ["[default: 1024]", "[default: 128]", "[default: rxbisect-testbed]", "[default: fixed:1500]"]
+    {
+        assert!(help.contains(default), "{default}");
+    }
+}

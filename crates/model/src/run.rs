@@ -57,9 +57,10 @@ const LONGEST_LOOK: Ps = Ps(100_000_000_000_000);
 const SHORTEST_STEP: Ps = Ps::from_us(1_000);
 /// Frames that a step has at least.
 const STEP_FRAMES: u64 = 4096;
-/// Steps that must agree before measuring, the most that are waited for, and those measured.
+/// Steps that must agree before measuring, the frames after which nobody waits any longer, and the steps
+/// measured.
 const AGREE: usize = 4;
-const PATIENCE: usize = 40;
+const PATIENCE: u64 = 3_000_000;
 const MEASURED: usize = 4;
 /// What agreement means: throughput within 1%, hit rate within 1.5 points, and queues that neither fill
 /// nor drain by more than 0.2% of the frames that pass.
@@ -273,7 +274,7 @@ impl Run {
         let mut steps = Vec::new();
         let measuring = Ps(step.0.saturating_mul(MEASURED as u64));
         let mut settled = false;
-        while !settled && steps.len() < PATIENCE && self.now + step + measuring < limit {
+        while !settled && self.offered() < PATIENCE && self.now + step + measuring < limit {
             self.advance(step)?;
             let next = self.snapshot();
             steps.push(Step::between(&last, &next));

@@ -1,11 +1,12 @@
 //! Which flow a frame belongs to, and what a flow's frames look like.
 
 use crate::FlowDraw;
+use crate::powers::{Powers, powers};
 use crate::sizes::{below, unit};
 use rand_pcg::Pcg64Mcg;
+use std::f64::consts::{LN_2, LOG2_E};
 
 /// Draws flow numbers `0..n`.
-#[derive(Clone, Debug)]
 pub(crate) enum Draw {
     Uniform(u64),
     Zipf(Zipf),
@@ -30,31 +31,42 @@ impl Draw {
 
 /// Zipf's law by rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996): no table, any
 /// number of flows. Flow k (from 0) has weight (k+1)^-s.
-#[derive(Clone, Debug)]
 pub(crate) struct Zipf {
     n: f64,
     s: f64,
+    /// 1 / (1 - s): a division would be half of the inverse's time.
+    root: f64,
     /// The integral of the weight at 1.5 minus the first weight, and at n + 0.5.
     first: f64,
     last: f64,
     /// Candidates this close below their rank are accepted without a further look.
     sure: f64,
+    powers: &'static Powers,
 }
 
 impl Zipf {
     pub(crate) fn new(n: u64, s: f64) -> Self {
-        let mut z = Self { n: n as f64, s, first: 0.0, last: 0.0, sure: 0.0 };
+        let mut z = Self {
+            n: n as f64,
+            s,
+            root: 1.0 / (1.0 - s),
+            first: 0.0,
+            last: 0.0,
+            sure: 0.0,
+            powers: powers(),
+        };
         z.first = z.integral(1.5) - 1.0;
         z.last = z.integral(z.n + 0.5);
         z.sure = 2.0 - z.inverse(z.integral(2.5) - z.weight(2.0));
         z
     }
 
+    #[inline]
     pub(crate) fn next(&self, rng: &mut Pcg64Mcg) -> u64 {
         loop {
             let u = self.last + unit(rng) * (self.first - self.last);
             let x = self.inverse(u);
-            let k = libm::floor(x + 0.5).clamp(1.0, self.n);
+            let k = ((x + 0.5) as i64 as f64).clamp(1.0, self.n);
             if k - x <= self.sure || u >= self.integral(k + 0.5) - self.weight(k) {
                 return k as u64 - 1;
             }
@@ -62,23 +74,30 @@ impl Zipf {
     }
 
     fn weight(&self, x: f64) -> f64 {
-        libm::exp(-self.s * libm::log(x))
+        self.powers.exp2(-self.s * self.powers.log2(x))
     }
 
-    /// Integral of the weight from 1 to `x`: (x^(1-s) - 1) / (1-s), which near s = 1 is log x.
+    /// Integral of the weight from 1 to `x`: (x^(1-s) - 1) / (1-s), which near s = 1 is ln x.
     fn integral(&self, x: f64) -> f64 {
-        let log = libm::log(x);
-        let t = (1.0 - self.s) * log;
-        log * if t.abs() > 1e-8 { libm::expm1(t) / t } else { 1.0 + t / 2.0 }
+        let (t, log) = (1.0 - self.s, self.powers.log2(x));
+        if t.abs() < NEAR { log * LN_2 } else { (self.powers.exp2(t * log) - 1.0) * self.root }
     }
 
     /// The inverse of [`integral`](Self::integral).
     #[inline]
     fn inverse(&self, y: f64) -> f64 {
-        let t = ((1.0 - self.s) * y).max(-1.0); // rounding may step past the pole
-        libm::exp(y * if t.abs() > 1e-8 { libm::log1p(t) / t } else { 1.0 - t / 2.0 })
+        let t = 1.0 - self.s;
+        let log = if t.abs() < NEAR {
+            y * LOG2_E
+        } else {
+            self.powers.log2((1.0 + t * y).max(f64::MIN_POSITIVE)) * self.root // rounding may step past the pole
+        };
+        self.powers.exp2(log)
     }
 }
+
+/// Closer to 1 an exponent is taken for 1: the weights of 2^32 flows change by less than 1e-6.
+const NEAR: f64 = 1e-8;
 
 /// Addresses and ports of a flow: distinct for all 2^32 flow numbers. Source 10.0.0.0/8,
 /// destination 48.0.0.0/8.

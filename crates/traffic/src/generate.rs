@@ -1,6 +1,7 @@
 //! Generated traffic as one port's endless stream: UDP over IPv4, no memory per flow.
 
 use crate::flows::{Draw, Name, name};
+use crate::powers::{Powers, powers};
 use crate::replay::mix;
 use crate::sizes::{HEADERS, Objects, imix, unit};
 use crate::wire::Wire;
@@ -8,6 +9,7 @@ use crate::{Arrival, Arrivals, HEAD, Line, Rate, Sizes, Source, Spec, wire_bytes
 use packet::checksum;
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
+use std::f64::consts::LN_2;
 
 pub(crate) struct Generator {
     rng: Pcg64Mcg,
@@ -100,6 +102,7 @@ struct Clock {
     now: f64,
     /// Start of the current burst, and frames left of it.
     burst: (f64, u32),
+    powers: &'static Powers,
 }
 
 impl Clock {
@@ -111,7 +114,7 @@ impl Clock {
             _ => 1.0,
         };
         let now = unit(rng) * mean.unwrap_or(1538.0) * ps_per_byte * frames;
-        Self { arrivals: spec.arrivals, ps_per_byte, mean, now, burst: (now, 0) }
+        Self { arrivals: spec.arrivals, ps_per_byte, mean, now, burst: (now, 0), powers: powers() }
     }
 
     #[inline]
@@ -127,7 +130,7 @@ impl Clock {
             // Gaps do not depend on sizes; where no mean is known, the frame's own time has the same.
             Arrivals::Poisson => {
                 let mean = self.mean.map_or(time, |bytes| bytes * self.ps_per_byte);
-                self.now -= libm::log(1.0 - unit(rng)) * mean;
+                self.now -= self.powers.log2(1.0 - unit(rng)) * LN_2 * mean;
                 self.now
             }
             // A burst's frames are due at once: the wire spaces them.

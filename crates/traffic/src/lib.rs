@@ -10,6 +10,7 @@ mod flows;
 pub mod fuzz;
 mod generate;
 mod link;
+mod powers;
 mod rate;
 mod read;
 mod replay;

@@ -2,7 +2,7 @@
 //! books, and a core that receives, checks, sends or frees. Two of them on two threads are a test; all
 //! of a port's on one thread are a [`World`](crate::world::World).
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use memory::{Buf, Memory, Ps};
 
@@ -188,6 +188,23 @@ impl<M: Memory> MockHost<M> {
         self.tx.drain(&mut self.m, &mut self.pool);
         self.free(usize::MAX);
         self.pool.flush(&mut self.m);
+    }
+
+    /// Takes all buffers that this core can get out of the pool, each of which must come once, and gives
+    /// them back; how many there were. After [`drain`](Self::drain) of all cores these are all.
+    ///
+    /// # Errors
+    /// One came twice.
+    pub fn count(&mut self) -> Result<u64, Violation> {
+        let mut all = BTreeSet::new();
+        let mut next = [Buf(0)];
+        let mut twice = None;
+        while twice.is_none() && self.pool.take(&mut self.m, &mut next) == 1 {
+            twice = (!all.insert(next[0])).then_some(Violation::Reused { buf: next[0].0 });
+        }
+        let found: Vec<Buf> = all.into_iter().collect();
+        self.pool.give(&mut self.m, &found);
+        twice.map_or(Ok(found.len() as u64), Err)
     }
 
     /// What was received.

@@ -144,6 +144,9 @@ impl<M: Memory> CoreCache<M> {
     /// Takes up to `want` shared buffers in one go; whether there were any.
     #[cold]
     fn load(&mut self, m: &mut M, want: usize) -> bool {
+        if self.shared(m) == 0 {
+            return false; // debts are retried at every poll: without the lock while there is nothing
+        }
         let mut taken = self.taken.lock(m);
         let room = want.min(self.own.len() - self.len) as u64;
         let got = room.min(self.count.saturating_sub(taken));

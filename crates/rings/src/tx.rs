@@ -131,7 +131,7 @@ impl<M: Memory> HostTx<M> {
     pub fn tx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, segs: &[Segment]) -> usize {
         self.reclaim(m, bufs);
         let (descriptor, tail) = (self.descriptor, self.tail);
-        let room = self.size - tail.wrapping_sub(self.head);
+        let room = self.size - u64::from(self.filled());
         let mut next = tail;
         let mut end = tail; // behind the last whole frame
         for seg in segs.iter().take(room as usize) {
@@ -157,7 +157,7 @@ impl<M: Memory> HostTx<M> {
         }
         let consumed = m.acquire(self.consumed, 0); // pairs with the release in `Queue::complete`
         let done = consumed.wrapping_sub(self.head);
-        if done > self.filled() {
+        if done > u64::from(self.filled()) {
             return 0; // not a value that our NIC writes
         }
         self.free(m, bufs, done)
@@ -165,13 +165,12 @@ impl<M: Memory> HostTx<M> {
 
     /// Takes back every buffer, sent or not, after the NIC half has stopped.
     pub fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        let filled = self.filled();
-        self.free(m, bufs, filled);
+        self.free(m, bufs, u64::from(self.filled()));
     }
 
-    /// Descriptors whose buffers the ring holds.
-    pub fn filled(&self) -> u64 {
-        self.tail.wrapping_sub(self.head)
+    /// Descriptors whose buffers the ring holds: at most its size.
+    pub fn filled(&self) -> u32 {
+        self.tail.wrapping_sub(self.head) as u32
     }
 
     fn free<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, count: u64) -> usize {

@@ -186,7 +186,7 @@ impl<M: Memory> World<M> {
         }
         self.nic.stop();
         self.cores.iter_mut().for_each(MockHost::drain);
-        let found = self.cores[0].available();
+        let found = self.cores[0].count()?;
         if found != self.buffers {
             return Err(Violation::Buffers { made: self.buffers, found });
         }

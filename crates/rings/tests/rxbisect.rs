@@ -218,6 +218,15 @@ fn steal(world: &mut World<Plain>, n: usize) {
 }
 
 #[test]
+fn reserved_entries_make_an_ax_ineligible_too() {
+    let (mut world, _) = ax0_empty(4);
+    assert_eq!(world.nic.arrive(1, 2, LEN), Ok(2)); // two entries of Bx 1 are left
+    assert_eq!(world.nic.arrive(0, 3, LEN), Ok(2), "two notices wait, unwritten: a third would not fit");
+    assert_eq!(dropped(&world), (0, 1));
+    world.finish(false).unwrap();
+}
+
+#[test]
 fn a_full_bx_drops_its_own_frames_and_stops_nobody_else() {
     let (mut world, _) = world(Sizes { ax: 4, bx: 8, ..PROMPT }, 3);
     // Nobody polls queue 2. Its frames fill its Bx from all Ax rings.

@@ -193,6 +193,11 @@ impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
         &self.tx
     }
 
+    /// Takes the worker apart, after [`stop`](Self::stop): queue, buffers, application.
+    pub fn into_parts(self) -> (H, B, A) {
+        (self.host, self.pool.pool, self.app)
+    }
+
     /// The core's buffers.
     pub fn pool_mut(&mut self) -> &mut B {
         &mut self.pool.pool

@@ -1,0 +1,128 @@
+//! The software card's thread: stores the frames of all flows, and ends those that applications send.
+
+use std::sync::Arc;
+
+use memory::{Memory, Ps};
+use nic::{Port, TxPort};
+use rings::{AnyNic, Frame, Nic, Outcome};
+
+use crate::flows::{CHUNK, Flows, checksums_hold};
+use crate::ledger::Ledger;
+use crate::shared::Shared;
+use crate::stamp::Stamp;
+
+/// Frames taken off the transmit rings between two chunks stored.
+const SENT: usize = 64;
+
+/// The card and what it has seen.
+pub(crate) struct Card<M: Memory> {
+    pub(crate) m: M,
+    pub(crate) port: Port<AnyNic<M>>,
+    pub(crate) tx: TxPort<M>,
+    pub(crate) flows: Flows,
+    /// What came back through the transmit rings.
+    pub(crate) ledger: Ledger,
+    /// Whether anything comes back.
+    pub(crate) returns: bool,
+    /// Whether a frame that finds no room is offered again, instead of dropped.
+    pub(crate) lossless: bool,
+    pub(crate) workers: u32,
+    /// Frames numbered so far, each flow's and all.
+    pub(crate) sent: Vec<u32>,
+    pub(crate) offered: u64,
+    /// Calls that stored nothing.
+    pub(crate) waits: u64,
+    /// From the first frame stored to the last one processed.
+    pub(crate) took: Ps,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) who: usize,
+}
+
+impl<M: Memory> Card<M> {
+    /// Stores `packets` frames, waits until they are processed, and stops the card.
+    pub(crate) fn run(mut self, packets: u64) -> Card<M> {
+        let start = self.m.now();
+        'all: for turn in 0..u32::MAX {
+            for chunk in 0..self.flows.chunks.len() {
+                let left = packets - self.offered;
+                if left == 0 || self.shared.aborted() {
+                    break 'all;
+                }
+                self.flows.stamp(chunk, turn);
+                self.store(chunk, turn, left.min(CHUNK as u64) as usize);
+                self.shared.report(self.who, self.offered);
+            }
+        }
+        self.shared.end();
+        while self.shared.flushed() < self.workers && !self.shared.aborted() {
+            self.port.nic_mut().poll(&mut self.m);
+            if self.take_sent() == 0 {
+                self.m.idle();
+            }
+            self.shared.report(self.who, self.offered + self.ledger.seen);
+        }
+        while self.take_sent() > 0 {}
+        self.took = self.m.now().saturating_sub(start);
+        self.port.nic_mut().stop(&mut self.m);
+        self.shared.stop();
+        self
+    }
+
+    /// Stores up to `limit` frames of a chunk: all of them where frames may not be lost.
+    fn store(&mut self, chunk: usize, turn: u32, limit: usize) {
+        let Card { m, port, flows, .. } = self;
+        let chunk = &flows.chunks[chunk];
+        let count = chunk.flows.len().min(limit);
+        let mut frames = [Frame { head: &[], len: 0, rss: 0, kind: 0 }; CHUNK];
+        for (frame, flow) in frames.iter_mut().zip(&chunk.flows[..count]) {
+            *frame = flows.frame(*flow);
+            self.sent[*flow as usize] = turn + 1;
+        }
+        self.offered += count as u64;
+        let mut left = count;
+        loop {
+            let mut outcomes = [Outcome::Delivered; CHUNK];
+            port.receive_burst(m, chunk.queue, &frames[..left], &mut outcomes);
+            port.nic_mut().poll(m);
+            if !self.lossless || self.shared.aborted() {
+                break;
+            }
+            // What was refused moves to the front and is offered again: one frame of a flow at most.
+            let before = left;
+            left = 0;
+            for i in 0..before {
+                if outcomes[i] != Outcome::Delivered {
+                    frames[left] = frames[i];
+                    left += 1;
+                }
+            }
+            if left == 0 {
+                break;
+            }
+            let moved = self.returns && take_sent(m, &mut self.tx, &mut self.ledger) > 0;
+            if left == before && !moved {
+                self.waits += 1;
+                m.idle();
+            }
+        }
+        self.take_sent();
+    }
+
+    fn take_sent(&mut self) -> usize {
+        if self.returns { take_sent(&mut self.m, &mut self.tx, &mut self.ledger) } else { 0 }
+    }
+}
+
+/// Ends some of the frames that applications have sent; how many.
+fn take_sent<M: Memory>(m: &mut M, tx: &mut TxPort<M>, ledger: &mut Ledger) -> usize {
+    for done in 0..SENT {
+        let more = tx.send(m, |sent| {
+            let right = checksums_hold(sent.head, sent.len);
+            ledger.record(Stamp::read(sent.head).filter(|_| right));
+        });
+        if !more {
+            return done;
+        }
+    }
+    SENT
+}

@@ -1,0 +1,127 @@
+//! What a live run is told.
+
+use memory::Ps;
+use rings::Interface;
+
+/// What the workers do with frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Read and check each frame, and end it.
+    Check,
+    /// Run an application, send, and let the card check what comes back.
+    App(apps::Kind),
+}
+
+impl Work {
+    /// The name on the command line and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Work::Check => "check",
+            Work::App(kind) => kind.name(),
+        }
+    }
+}
+
+/// One live run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Config {
+    /// The receive interface and its sizes.
+    pub interface: Interface,
+    /// Worker threads, a queue each; more than cores is fine. At least 1.
+    pub workers: u16,
+    /// Frames that the card stores.
+    pub packets: u64,
+    /// What workers do.
+    pub work: Work,
+    /// UDP flows, 1 to 2^24. Queues need 32 each to fill a burst.
+    pub flows: u32,
+    /// Bytes of a frame, without FCS: 60 to 2048.
+    pub frame_len: u16,
+    /// Percent of the RSS indirection table that leads to worker 0; 0 = even.
+    pub skew_pct: u8,
+    /// Frames that a worker receives at a time.
+    pub burst: usize,
+    /// The card waits where rings are full, instead of dropping.
+    pub lossless: bool,
+    /// Transmit descriptors of a queue.
+    pub tx_ring: u32,
+    /// Buffers; 0 = what the rings, the caches and the bursts can hold.
+    pub buffers: u32,
+    /// A run that moves nothing for so long is given up.
+    pub patience: Ps,
+}
+
+impl Config {
+    /// A run of `interface` with the defaults: 1 worker, 10^6 frames of 60 B in 1024 flows, checked.
+    pub fn new(interface: Interface) -> Config {
+        Config {
+            interface,
+            workers: 1,
+            packets: 1_000_000,
+            work: Work::Check,
+            flows: 1024,
+            frame_len: 60,
+            skew_pct: 0,
+            burst: 32,
+            lossless: true,
+            tx_ring: 1024,
+            buffers: 0,
+            patience: Ps::from_us(10_000_000),
+        }
+    }
+
+    /// # Errors
+    /// Names the value that is not allowed, and what is.
+    pub(crate) fn validate(&self) -> Result<(), String> {
+        let most = u32::from(crate::ROOM);
+        let allowed = [
+            ("workers", u64::from(self.workers), 1, 64),
+            ("packets", self.packets, 1, u64::from(self.flows) << 31),
+            ("flows", u64::from(self.flows), 1, 1 << 24),
+            ("frame_len", u64::from(self.frame_len), 60, u64::from(most)),
+            ("skew_pct", u64::from(self.skew_pct), 0, 100),
+            ("burst", self.burst as u64, 1, 512),
+        ];
+        match allowed.iter().find(|(_, value, least, most)| value < least || value > most) {
+            Some((name, value, least, most)) => Err(format!("{name} is {value}; allowed: {least} to {most}")),
+            None => Ok(()),
+        }
+    }
+
+    /// The RSS indirection table: 128 entries, worker 0's share first.
+    pub(crate) fn indirection(&self) -> Vec<u16> {
+        const ENTRIES: u16 = 128;
+        let own = if self.workers < 2 { 0 } else { ENTRIES * u16::from(self.skew_pct.min(100)) / 100 };
+        let rest = if own == 0 { 0 } else { 1 };
+        let others = (rest..self.workers).cycle();
+        std::iter::repeat_n(0, usize::from(own)).chain(others.take(usize::from(ENTRIES - own))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_follows_the_skew() {
+        let base = Config::new(Interface::PrivRing(rings::privring::Sizes::default()));
+        let share = |workers, skew_pct, worker| {
+            let table = Config { workers, skew_pct, ..base.clone() }.indirection();
+            assert_eq!(table.len(), 128);
+            table.iter().filter(|w| **w == worker).count()
+        };
+        assert_eq!([share(1, 0, 0), share(1, 70, 0)], [128, 128]);
+        assert_eq!([share(2, 0, 0), share(2, 0, 1)], [64, 64]);
+        assert_eq!([share(3, 75, 0), share(3, 75, 1), share(3, 75, 2)], [96, 16, 16]);
+        assert_eq!([share(2, 100, 0), share(2, 100, 1)], [128, 0]);
+    }
+
+    #[test]
+    fn values_out_of_range_are_named() {
+        let base = Config::new(Interface::PrivRing(rings::privring::Sizes::default()));
+        assert_eq!(base.validate(), Ok(()));
+        let short = Config { frame_len: 59, ..base.clone() }.validate().unwrap_err();
+        assert_eq!(short, "frame_len is 59; allowed: 60 to 2048");
+        assert!(Config { workers: 0, ..base }.validate().is_err());
+    }
+}

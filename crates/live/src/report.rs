@@ -1,0 +1,78 @@
+//! What a live run found.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::ledger::Faults;
+
+/// The result of a live run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct LiveReport {
+    /// Receive interface.
+    pub interface: &'static str,
+    /// Its sizes.
+    pub params: BTreeMap<&'static str, u64>,
+    /// What workers did.
+    pub work: &'static str,
+    /// Worker threads.
+    pub workers: u16,
+    /// Whether the card waited instead of dropping.
+    pub lossless: bool,
+    /// Bytes of a frame, without FCS.
+    pub frame_len: u16,
+    /// Frames that the card was given.
+    pub offered: u64,
+    /// Frames stored in a ring.
+    pub delivered: u64,
+    /// Frames that the card dropped, by cause.
+    pub dropped: BTreeMap<&'static str, u64>,
+    /// Where the card waits: refusals by cause, each offered again.
+    pub refused: BTreeMap<&'static str, u64>,
+    /// Frames received by each worker.
+    pub received: Vec<u64>,
+    /// Frames that applications dropped, by cause; a full transmit ring is `tx_full`.
+    pub app_dropped: BTreeMap<&'static str, u64>,
+    /// Frames that reached their end and were checked there.
+    pub checked: u64,
+    /// What was wrong with them; `missing` includes frames that were dropped and counted.
+    pub faults: Faults,
+    /// Buffers in all.
+    pub buffers: u64,
+    /// Buffers not back in the pool at the end.
+    pub buffers_in_use: u64,
+    /// Named counters of interface and pool, summed over queues.
+    pub counters: BTreeMap<&'static str, u64>,
+    /// Wall-clock seconds from the first frame to the last.
+    pub wall_s: f64,
+    /// Frames per second of wall clock, in millions.
+    pub mpps: f64,
+}
+
+impl LiveReport {
+    /// Checks what must hold: every frame has one fate, none is torn, repeated, overtaken or astray, and
+    /// no buffer is missing.
+    ///
+    /// # Errors
+    /// Names the first rule that does not hold, with its numbers.
+    pub fn holds(&self) -> Result<(), String> {
+        let dropped: u64 = self.dropped.values().sum();
+        let app_dropped: u64 = self.app_dropped.values().sum();
+        let received: u64 = self.received.iter().sum();
+        let f = &self.faults;
+        let rules = [
+            ("offered = delivered + dropped", self.offered, self.delivered + dropped),
+            ("received = delivered", received, self.delivered),
+            ("checked = received - dropped by the application", self.checked + app_dropped, received),
+            ("missing = dropped, counted", f.missing, dropped + app_dropped),
+            ("frames late or twice = 0", f.late, 0),
+            ("corrupt frames = 0", f.corrupt, 0),
+            ("misrouted frames = 0", f.misrouted, 0),
+            ("buffers in use = 0", self.buffers_in_use, 0),
+        ];
+        match rules.iter().find(|(_, left, right)| left != right) {
+            Some((rule, left, right)) => Err(format!("{rule} does not hold: {left} against {right}")),
+            None => Ok(()),
+        }
+    }
+}

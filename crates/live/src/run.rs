@@ -1,0 +1,164 @@
+//! Chooses the application, and sums a run up.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use apps::l3fwd::{Fib, L3fwd};
+use apps::lb::{self, Lb};
+use apps::nat::Nat;
+use apps::table::{HashTable, Shape};
+use apps::{App, Cause, Kind};
+use memory::Ps;
+use memory::native::Table;
+use rings::{Nic, Outcome};
+
+use crate::LiveError;
+use crate::card::Card;
+use crate::check::Check;
+use crate::config::{Config, Work};
+use crate::core::Core;
+use crate::ledger::{Faults, Ledger};
+use crate::report::LiveReport;
+use crate::threads::{Lease, Threads, View};
+use crate::watch::{self, Ended};
+
+/// The public address of the translation.
+const PUBLIC: [u8; 4] = [203, 0, 113, 1];
+/// Flows do not expire in a live run.
+const TIMEOUT: Ps = Ps::NEVER;
+
+/// Runs `config` to its end and checks what must hold.
+///
+/// # Errors
+/// The configuration or the system does not allow it, nothing moves any more, or a rule is broken.
+pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
+    config.validate().map_err(LiveError::Config)?;
+    config.interface.validate(u32::from(config.workers))?;
+    // A translated connection takes two entries, and all flows may lead to one worker.
+    let table = || HashTable::<View>::new(Shape::new(config.flows.saturating_mul(2)), Table, TIMEOUT);
+    match config.work {
+        Work::Check => {
+            let check = || Check { ledger: Ledger::new(config.flows) };
+            run_with(config, check, |check| Some(&mut check.ledger))
+        }
+        Work::App(Kind::L3fwd) => {
+            let fib = Arc::new(Fib::default_route());
+            run_with(config, || L3fwd::<View>::new(fib.clone(), Table, 0), |_| None)
+        }
+        Work::App(Kind::Lb) => run_with(config, || Lb::new(table(), lb::SERVERS, 0), |_| None),
+        Work::App(Kind::Nat) => run_with(config, || Nat::new(table(), &[PUBLIC], None, 0), |_| None),
+    }
+}
+
+fn run_with<A: App<View> + Send + 'static>(
+    config: &Config,
+    app: impl Fn() -> A,
+    ledger: fn(&mut A) -> Option<&mut Ledger>,
+) -> Result<LiveReport, LiveError> {
+    let (lease, threads) = Threads::start(config, app)?;
+    let mut ended = watch::join(threads, config.patience)?;
+    let report = sum_up(config, &lease, &mut ended, ledger);
+    drop(ended);
+    // SAFETY: `join` has ended every thread, and what they left behind has just been dropped: no handle
+    // into the region is left.
+    unsafe { lease.end() };
+    match report.holds() {
+        Ok(()) => Ok(report),
+        Err(what) => Err(LiveError::Broken { what, report: Box::new(report) }),
+    }
+}
+
+fn sum_up<A>(
+    config: &Config,
+    lease: &Lease,
+    Ended { cores, card }: &mut Ended<A>,
+    ledger: fn(&mut A) -> Option<&mut Ledger>,
+) -> LiveReport {
+    let counted = card.port.counters();
+    let by_cause: BTreeMap<_, _> = Outcome::ALL
+        .into_iter()
+        .filter(|o| *o != Outcome::Delivered && counted.total(*o) > 0)
+        .map(|o| (o.name(), counted.total(o)))
+        .collect();
+    let (dropped, refused) =
+        if config.lossless { (BTreeMap::new(), by_cause) } else { (by_cause, BTreeMap::new()) };
+    let (checked, faults) = close(cores, card, ledger);
+    let mut m = lease.region().view();
+    let free: u64 = cores.iter().map(|c| c.pool.cached()).sum::<u64>()
+        + cores.first().map_or(0, |c| c.pool.shared(&mut m));
+    let seconds = card.took.secs();
+    LiveReport {
+        interface: config.interface.name(),
+        params: config.interface.params().into_iter().collect(),
+        work: config.work.name(),
+        workers: config.workers,
+        lossless: config.lossless,
+        frame_len: config.frame_len,
+        offered: card.offered,
+        delivered: counted.delivered(),
+        dropped,
+        refused,
+        received: cores.iter().take(usize::from(config.workers)).map(|c| c.counters.received).collect(),
+        app_dropped: app_drops(cores),
+        checked,
+        faults,
+        buffers: u64::from(lease.buffers()),
+        buffers_in_use: u64::from(lease.buffers()).abs_diff(free),
+        counters: named(cores, card),
+        wall_s: seconds,
+        mpps: if seconds > 0.0 { counted.delivered() as f64 / seconds / 1e6 } else { 0.0 },
+    }
+}
+
+/// Closes every ledger: frames checked, and what was wrong.
+fn close<A>(
+    cores: &mut [Core<View, A>],
+    card: &Card<View>,
+    ledger: fn(&mut A) -> Option<&mut Ledger>,
+) -> (u64, Faults) {
+    let (mut checked, mut faults) = (0, Faults::default());
+    let mut add = |ledger: &Ledger, owns: &dyn Fn(usize) -> bool| {
+        let mut found = ledger.faults;
+        found.add(ledger.close(&card.sent, owns));
+        faults.add(found);
+        checked += ledger.seen;
+    };
+    if card.returns {
+        add(&card.ledger, &|_| true);
+    }
+    for (queue, core) in (0u16..).zip(cores) {
+        if let Some(ledger) = core.app.as_mut().and_then(ledger) {
+            add(ledger, &|flow| card.flows.classes[flow].queue == queue);
+        }
+    }
+    (checked, faults)
+}
+
+/// Frames that reached a worker and no further, by cause.
+fn app_drops<A>(cores: &[Core<View, A>]) -> BTreeMap<&'static str, u64> {
+    let mut drops = BTreeMap::new();
+    for c in cores {
+        let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Consumed);
+        let app = causes.map(|cause| (cause.name(), c.counters.app.of(cause)));
+        let own = [("tx_full", c.counters.tx_full), ("stopped", c.counters.stopped)];
+        for (name, count) in app.chain(own).filter(|(_, count)| *count > 0) {
+            *drops.entry(name).or_insert(0) += count;
+        }
+    }
+    drops
+}
+
+/// Counters of the interface's halves, the pool and the card.
+fn named<A>(cores: &[Core<View, A>], card: &Card<View>) -> BTreeMap<&'static str, u64> {
+    let mut sums = BTreeMap::new();
+    for (name, count) in cores.iter().flat_map(|c| &c.named) {
+        *sums.entry(*name).or_insert(0) += count;
+    }
+    // Both halves of rxbisect count foreign buffers: the card's number is the whole.
+    for (name, count) in Nic::<View>::counters(card.port.nic()) {
+        sums.insert(name, count);
+    }
+    sums.insert("card_waits", card.waits);
+    sums.insert("tx_faults", card.tx.faults());
+    sums
+}

@@ -1,0 +1,177 @@
+//! Memory, rings and threads of a run.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use apps::{App, Unsent, Worker};
+use memory::{Backing, Geometry, NativeView, Ps, Region, Space};
+use nic::{Port, TxConfig, TxPort};
+use packet::{DEFAULT_KEY, Rss};
+use rings::{SizeError, pool, tx};
+
+use crate::card::Card;
+use crate::config::{Config, Work};
+use crate::core::{Core, allocate, work};
+use crate::flows::Flows;
+use crate::ledger::Ledger;
+use crate::shared::Shared;
+use crate::{LiveError, ROOM};
+
+/// The view of every thread. The region outlives them all: a thread that hangs cannot be ended, so the
+/// region is freed only after all have been joined.
+pub(crate) type View = NativeView<'static>;
+
+/// Buffers that a core keeps for itself.
+const CACHE: u32 = 256;
+/// The most buffers of a run: 40 GB.
+const MOST: u64 = 1 << 24;
+/// Bytes of the region beside buffers and rings.
+const SPARE: usize = 16 << 20;
+
+/// The memory of a run. It stays if it is not ended.
+pub(crate) struct Lease {
+    region: *mut Region,
+    buffers: u32,
+    /// Of which a core keeps so many for itself.
+    cache: u32,
+}
+
+/// Sizes that the interface is built with.
+fn ring_sizes(config: &Config) -> impl Iterator<Item = u64> {
+    config.interface.params().into_iter().map(|(_, n)| n).filter(|n| *n <= 1 << 20)
+}
+
+/// Buffers without which a run may stand still, and those that it cannot use up. The card waits for one
+/// queue at a time, so what other workers hold must leave enough for every ring.
+fn buffer_counts(config: &Config) -> (u64, u64) {
+    let workers = u64::from(config.workers);
+    let returns = if config.work == Work::Check { 0 } else { u64::from(config.tx_ring) };
+    let posted = config.interface.posted_buffers(u32::from(config.workers));
+    let least = posted + workers * (config.burst as u64 + returns);
+    let waiting = ring_sizes(config).max().unwrap_or(0);
+    (least, least + workers * (waiting + 2 * u64::from(CACHE) + 64))
+}
+
+impl Lease {
+    fn new(config: &Config) -> Result<Lease, LiveError> {
+        let workers = u32::from(config.workers);
+        let (least, enough) = buffer_counts(config);
+        let buffers = if config.buffers == 0 { enough } else { u64::from(config.buffers) };
+        let buffers = u32::try_from(buffers).ok().filter(|n| (least..=MOST).contains(&u64::from(*n)));
+        let buffers = buffers.ok_or_else(|| {
+            LiveError::Config(format!("{} buffers; allowed: {least} to {MOST}", config.buffers.max(1)))
+        })?;
+        let cache = ((u64::from(buffers) - least) / u64::from(2 * workers)).min(u64::from(CACHE)) as u32;
+        let sum: u64 = ring_sizes(config).sum();
+        let hosts = config.interface.hosts(workers) as usize;
+        let rings = (sum as usize + config.tx_ring as usize + 64) * 64 * hosts;
+        let bytes = buffers as usize * (Geometry::dpdk(1).stride as usize + 16) + rings + SPARE;
+        let region = Box::new(Region::new(bytes, Backing::Pages)?);
+        Ok(Lease { region: Box::into_raw(region), buffers, cache })
+    }
+
+    pub(crate) fn region(&self) -> &'static Region {
+        // SAFETY: `new` made it, and `end` alone frees it, whose caller promises that nothing borrowed
+        // from here is left.
+        unsafe { &*self.region }
+    }
+
+    pub(crate) fn buffers(&self) -> u32 {
+        self.buffers
+    }
+
+    /// Frees the region.
+    ///
+    /// # Safety
+    /// No thread and no value that holds a handle into the region is left.
+    pub(crate) unsafe fn end(self) {
+        // SAFETY: `new` got the pointer from a box, and nothing borrows it any more.
+        drop(unsafe { Box::from_raw(self.region) });
+    }
+}
+
+/// A run under way.
+pub(crate) struct Threads<A> {
+    pub(crate) cores: Vec<JoinHandle<Core<View, A>>>,
+    pub(crate) card: JoinHandle<Card<View>>,
+    pub(crate) shared: Arc<Shared>,
+}
+
+impl<A: App<View> + Send + 'static> Threads<A> {
+    /// Builds the rings and starts a thread for the card and for each host half, workers first.
+    pub(crate) fn start(config: &Config, app: impl Fn() -> A) -> Result<(Lease, Threads<A>), LiveError> {
+        let lease = Lease::new(config)?;
+        let region = lease.region();
+        let (mut space, m) = (region, region.view());
+        let queues = u32::from(config.workers);
+        let hosts = config.interface.hosts(queues);
+        let geometry = Geometry { room: u32::from(ROOM), ..Geometry::dpdk(lease.buffers()) };
+        let buffers = space.buffers(&geometry)?;
+        let (host_halves, nic_half) = rings::build(&mut space, &config.interface, queues, buffers)?;
+        let sizes = tx::Sizes { ring: config.tx_ring, ..tx::Sizes::default() };
+        let (txs, nic_tx) = tx::build(&mut space, sizes, queues)?;
+        let pools = pool::build(&mut space, lease.buffers, hosts, lease.cache)?;
+
+        let rss =
+            Rss::new(&DEFAULT_KEY, &config.indirection()).map_err(|e| LiveError::Config(e.to_string()))?;
+        let device = nic::Config { rate_bps: 0, max_frame: u32::from(ROOM), ..nic::Config::default() };
+        let port = Port::new(nic_half, rss, config.workers, device);
+        let flows = Flows::new(&port, config.flows, config.frame_len, config.workers)
+            .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
+
+        let shared = Arc::new(Shared::new(hosts as usize + 1));
+        let card = Card {
+            m: m.clone(),
+            port,
+            tx: TxPort::new(nic_tx, buffers, TxConfig { rate_bps: 0, ahead: Ps::ZERO }),
+            ledger: Ledger::new(flows.count()),
+            returns: config.work != Work::Check,
+            lossless: config.lossless,
+            workers: queues,
+            sent: vec![0; flows.count() as usize],
+            flows,
+            offered: 0,
+            waits: 0,
+            took: Ps::ZERO,
+            shared: shared.clone(),
+            who: hosts as usize,
+        };
+        let unsent = if config.lossless { Unsent::Keep } else { Unsent::Drop };
+        let mut txs = txs.into_iter();
+        let mut cores = Vec::new();
+        for (who, (host, pool)) in host_halves.into_iter().zip(pools).enumerate() {
+            let (m, shared) = (m.clone(), shared.clone());
+            cores.push(match txs.next() {
+                Some(tx) => {
+                    let worker =
+                        Worker::new(host, tx, pool, buffers, app(), config.burst).with_unsent(unsent);
+                    spawn(format!("worker {who}"), move || work(m, worker, who, &shared))?
+                }
+                None => spawn(format!("allocator {who}"), move || allocate(m, host, pool, &shared))?,
+            });
+        }
+        let packets = config.packets;
+        let card = spawn("card".to_owned(), move || card.run(packets))?;
+        Ok((lease, Threads { cores, card, shared }))
+    }
+}
+
+fn spawn<T: Send + 'static>(
+    name: String,
+    body: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<JoinHandle<T>> {
+    thread::Builder::new().name(name).spawn(body)
+}
+
+impl From<SizeError> for LiveError {
+    fn from(e: SizeError) -> LiveError {
+        LiveError::Config(e.to_string())
+    }
+}
+
+impl From<memory::LayoutError> for LiveError {
+    fn from(e: memory::LayoutError) -> LiveError {
+        LiveError::Config(e.to_string())
+    }
+}

@@ -1,0 +1,152 @@
+//! Short runs of every interface between real threads. The long ones are `rxlab live`.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a run that fails fails its test")]
+
+use apps::Kind;
+use live::{Config, LiveError, LiveReport, Work, run};
+use memory::Ps;
+use rings::{Interface, privring, rxbisect, shring};
+
+const PACKETS: u64 = 200_000;
+
+fn interfaces(workers: u16) -> [Interface; 4] {
+    let split = rxbisect::Sizes { ax: 64, bx: 256, ..rxbisect::Sizes::default() };
+    [
+        Interface::PrivRing(privring::Sizes { ring: 256 }),
+        Interface::ShRing(shring::Sizes { ring: 256, shared_by: workers.into(), completions: 256 }),
+        Interface::RxBisect(split),
+        Interface::RxBisect(rxbisect::Sizes { alloc_queues: 1, ..split }),
+    ]
+}
+
+/// What every run without loss must show.
+fn lossless(config: &Config) -> LiveReport {
+    let report = run(config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
+    assert_eq!(report.offered, config.packets);
+    assert_eq!(report.delivered, config.packets);
+    assert_eq!(report.checked, config.packets);
+    assert_eq!(report.received.len(), usize::from(config.workers));
+    assert!(report.dropped.is_empty() && report.app_dropped.is_empty(), "{report:?}");
+    assert_eq!((report.faults, report.buffers_in_use), (live::Faults::default(), 0));
+    report
+}
+
+#[test]
+fn every_interface_moves_every_frame_to_one_to_three_workers() {
+    for workers in 1..=3 {
+        for interface in interfaces(workers) {
+            let skew_pct = if workers == 1 { 0 } else { 70 };
+            let config = Config { workers, skew_pct, packets: PACKETS, ..Config::new(interface.clone()) };
+            let report = lossless(&config);
+            if workers > 1 {
+                assert!(report.received[0] * 2 > PACKETS, "worker 0 gets most: {:?}", report.received);
+                assert!(report.received.iter().all(|n| *n > 0));
+            }
+        }
+    }
+}
+
+#[test]
+fn applications_send_every_frame_back_with_right_checksums() {
+    for interface in interfaces(2) {
+        for kind in Kind::ALL {
+            let config = Config {
+                workers: 2,
+                packets: PACKETS / 4,
+                work: Work::App(kind),
+                frame_len: 100,
+                ..Config::new(interface.clone())
+            };
+            lossless(&config);
+        }
+    }
+}
+
+#[test]
+fn an_overloaded_rxbisect_worker_takes_the_buffers_of_others() {
+    let sizes = rxbisect::Sizes { ax: 32, bx: 1024, ..rxbisect::Sizes::default() };
+    let config =
+        Config { workers: 3, skew_pct: 80, packets: PACKETS, ..Config::new(Interface::RxBisect(sizes)) };
+    assert!(lossless(&config).counters["foreign"] > 0);
+}
+
+#[test]
+fn a_card_that_does_not_wait_drops_and_counts() {
+    for interface in interfaces(2) {
+        for work in [Work::Check, Work::App(Kind::Lb)] {
+            let config = Config {
+                workers: 2,
+                packets: PACKETS,
+                lossless: false,
+                work,
+                tx_ring: 64,
+                ..Config::new(interface.clone())
+            };
+            let report = run(&config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
+            let dropped: u64 = report.dropped.values().sum();
+            assert_eq!(report.offered, PACKETS);
+            assert_eq!(report.delivered + dropped, PACKETS);
+            assert!(report.refused.is_empty());
+        }
+    }
+}
+
+#[test]
+fn long_frames_and_odd_counts() {
+    let config = Config {
+        workers: 2,
+        packets: 12_345,
+        frame_len: 1514,
+        flows: 77,
+        burst: 5,
+        ..Config::new(Interface::PrivRing(privring::Sizes { ring: 32 }))
+    };
+    lossless(&config);
+    lossless(&Config { work: Work::App(Kind::Nat), ..config });
+}
+
+#[test]
+fn few_buffers_are_enough() {
+    for interface in interfaces(2) {
+        let buffers = interface.posted_buffers(2) as u32 + 2 * 32;
+        let config = Config { workers: 2, packets: 20_000, buffers, ..Config::new(interface) };
+        lossless(&config);
+        let error = run(&Config { buffers: buffers - 1, ..config }).unwrap_err().to_string();
+        assert!(error.contains(&format!("allowed: {buffers} to")), "{error}");
+    }
+}
+
+#[test]
+fn a_run_without_patience_ends_with_a_dump() {
+    let sizes = privring::Sizes::default();
+    let config = Config {
+        packets: 1 << 40,
+        flows: 1 << 16,
+        patience: Ps::ZERO,
+        ..Config::new(Interface::PrivRing(sizes))
+    };
+    match run(&config) {
+        Err(LiveError::Stalled { dump, .. }) => {
+            assert!(dump.contains("worker 0") && dump.contains("card"), "{dump}");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn impossible_configurations_are_named() {
+    let sizes = privring::Sizes { ring: 100 };
+    let error = run(&Config::new(Interface::PrivRing(sizes))).unwrap_err().to_string();
+    assert!(error.contains("100") && error.contains("power of two"), "{error}");
+    let fine = Config::new(Interface::PrivRing(privring::Sizes::default()));
+    for bad in [
+        Config { workers: 0, ..fine.clone() },
+        Config { frame_len: 20, ..fine.clone() },
+        Config { frame_len: 3000, ..fine.clone() },
+        Config { packets: 0, ..fine.clone() },
+        Config { tx_ring: 3, ..fine },
+    ] {
+        let error = run(&bad).unwrap_err().to_string();
+        assert!(error.contains("allowed"), "{error}");
+    }
+}

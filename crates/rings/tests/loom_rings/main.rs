@@ -19,7 +19,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 8] = [
+const SCENARIOS: [Scenario; 9] = [
     privring::RING,
     tx::SINGLE,
     tx::SEGMENTS,
@@ -28,6 +28,7 @@ const SCENARIOS: [Scenario; 8] = [
     shring::DRAINED,
     rxbisect::COMBINED,
     rxbisect::FOREIGN,
+    rxbisect::HELD,
 ];
 
 /// Runs one scenario with all orderings in force.

@@ -1,8 +1,10 @@
-//! What a run is judged by: numbered frames, buffers that are counted.
+//! The two ends of a port, judged by [`rings::oracle`]. Spares instead of the pool keep the checker's
+//! work small; the pool has a scenario of its own.
 
 use memory::checked::{CheckedBuffers, CheckedSpace, CheckedView};
 use memory::{Buf, Geometry, Memory, Space};
-use rings::{Buffers, Completion, Frame, Host, Nic, Outcome};
+use rings::oracle::{self, Ledger, MARK, Offered};
+use rings::{Buffers, Completion, Host, Nic, Outcome};
 
 /// Bytes of a frame.
 pub(crate) const LEN: u16 = 60;
@@ -34,76 +36,93 @@ impl Buffers<CheckedView> for Spares {
     }
 }
 
-/// The NIC stores frame `n` for `queue`; a full ring is waited for.
-pub(crate) fn deliver<N: Nic<CheckedView>>(m: &mut CheckedView, nic: &mut N, queue: u16, n: u8) {
-    let frame = Frame { head: &[n; 8], len: LEN, rss: n.into(), kind: 7 };
-    let mut outcome = [Outcome::BadFrame];
-    loop {
-        nic.deliver(m, queue, &[frame], &mut outcome);
-        match outcome {
-            [Outcome::Delivered] => return,
-            [Outcome::RingFull | Outcome::NoBuffer] => m.idle(),
-            other => panic!("frame {n}: {other:?}"),
-        }
-        nic.poll(m);
-    }
+/// The NIC half and its books.
+pub(crate) struct Port<N> {
+    pub(crate) nic: N,
+    offered: Offered,
 }
 
-/// One poll of a core: reads each frame and frees its buffer.
-pub(crate) fn poll<H: Host<CheckedView>>(
-    m: &mut CheckedView,
-    host: &mut H,
-    spares: &mut Spares,
-    b: CheckedBuffers,
-    seen: &mut Vec<u8>,
-) -> usize {
-    let mut out = [Completion { buf: Buf(u64::MAX), len: 0, rss: 0, kind: 0 }; 2];
-    let n = host.rx_burst(m, spares, &mut out);
-    for frame in &out[..n] {
-        let mut bytes = [0xff; 10];
-        m.get(b, frame.buf, 0, &mut bytes, LEN.into());
-        let n = frame.rss as u8;
-        assert_eq!((frame.len, frame.kind, bytes), (LEN, 7, [n, n, n, n, n, n, n, n, 0, 0]));
-        seen.push(n);
-        spares.give(m, &[frame.buf]);
+impl<N: Nic<CheckedView>> Port<N> {
+    pub(crate) fn new(nic: N, queues: u32) -> Port<N> {
+        Port { nic, offered: Offered::new(queues) }
     }
-    n
-}
 
-/// Polls until the frames of `seen` are `want`.
-pub(crate) fn receive<H: Host<CheckedView>>(
-    m: &mut CheckedView,
-    host: &mut H,
-    spares: &mut Spares,
-    b: CheckedBuffers,
-    want: &[u8],
-) {
-    let mut seen = Vec::new();
-    while seen.len() < want.len() {
-        if poll(m, host, spares, b, &mut seen) == 0 {
-            m.idle();
+    /// Offers frames to `queue` until one is delivered; waits where there is no room.
+    pub(crate) fn deliver(&mut self, m: &mut CheckedView, queue: u16) {
+        loop {
+            let n = self.offered.next(queue);
+            let mark = oracle::mark(queue, n);
+            let mut outcome = [Outcome::BadFrame];
+            self.nic.deliver(m, queue, &[oracle::frame(&mark, LEN)], &mut outcome);
+            self.offered.ended(queue, n, outcome[0]).unwrap();
+            match outcome[0] {
+                Outcome::Delivered => return,
+                Outcome::RingFull | Outcome::NoBuffer => m.idle(),
+                other => panic!("frame {n}: {other:?}"),
+            }
+            self.nic.poll(m);
         }
     }
-    assert_eq!(seen, want, "lost, doubled or out of order");
+
+    /// Everything stands still: the books agree, the rings give their buffers back, and each of
+    /// `count` is there once.
+    pub(crate) fn settle<H>(mut self, m: &mut CheckedView, cores: Vec<Core<H>>, count: u64)
+    where
+        H: Host<CheckedView>,
+    {
+        self.nic.stop(m);
+        self.offered.judge(cores.iter().map(|core| &core.received)).unwrap();
+        let mut all = Vec::new();
+        for mut core in cores {
+            core.host.drain(m, &mut core.spares);
+            assert!(core.host.counters().iter().all(|(name, n)| *name != "faults" || *n == 0), "faults");
+            all.append(&mut core.spares.0);
+        }
+        all.sort_unstable();
+        assert!(all.iter().copied().eq((0..count).map(Buf)), "buffers at the end: {all:?}");
+    }
 }
 
-/// Everything stands still: the rings give their buffers back, and each of `count` is there once.
-pub(crate) fn conserved<H, N>(
-    m: &mut CheckedView,
-    nic: &mut N,
-    hosts: impl IntoIterator<Item = (H, Spares)>,
-    count: u64,
-) where
-    H: Host<CheckedView>,
-    N: Nic<CheckedView>,
-{
-    nic.stop(m);
-    let mut all = Vec::new();
-    for (mut host, mut spares) in hosts {
-        host.drain(m, &mut spares);
-        assert!(host.counters().iter().all(|(name, n)| *name != "faults" || *n == 0), "faults");
-        all.append(&mut spares.0);
+/// A host half, its spares and its books.
+pub(crate) struct Core<H> {
+    pub(crate) host: H,
+    pub(crate) spares: Spares,
+    queue: u16,
+    buffers: CheckedBuffers,
+    received: Ledger,
+}
+
+impl<H: Host<CheckedView>> Core<H> {
+    /// The core of `queue` with buffers `from..to`, its rings filled.
+    pub(crate) fn filled(
+        m: &mut CheckedView,
+        (queue, mut host): (u16, H),
+        buffers: CheckedBuffers,
+        mut spares: Spares,
+    ) -> Core<H> {
+        assert_eq!(host.fill(m, &mut spares), 0, "buffers missing");
+        Core { host, spares, queue, buffers, received: Ledger::default() }
     }
-    all.sort_unstable();
-    assert!(all.iter().copied().eq((0..count).map(Buf)), "buffers at the end: {all:?}");
+
+    /// One poll: reads each frame and frees its buffer; how many there were.
+    pub(crate) fn poll(&mut self, m: &mut CheckedView) -> usize {
+        let mut out = [Completion { buf: Buf(u64::MAX), len: 0, rss: 0, kind: 0 }; 2];
+        let n = self.host.rx_burst(m, &mut self.spares, &mut out);
+        for frame in &out[..n] {
+            let mut bytes = [0xff; MARK];
+            m.get(self.buffers, frame.buf, 0, &mut bytes, LEN.into());
+            self.received.receive(self.queue, *frame, &bytes).unwrap();
+            self.spares.give(m, &[frame.buf]);
+        }
+        n
+    }
+
+    /// Polls until `want` frames came.
+    pub(crate) fn receive(&mut self, m: &mut CheckedView, want: u64) {
+        while self.received.count() < want {
+            if self.poll(m) == 0 {
+                m.idle();
+            }
+        }
+    }
 }

@@ -2,52 +2,44 @@
 
 use memory::checked::{CheckedSpace, Scenario, spawn};
 use memory::{Ps, Side};
-use rings::Host;
 use rings::rxbisect::{Sizes, build};
 
-use crate::oracle::{Spares, buffers, conserved, deliver, poll, receive};
+use crate::oracle::{Core, Port, Spares, buffers};
 
 /// Each core gets frames of its own, from its own Ax ring while it lasts.
 pub(crate) const COMBINED: Scenario =
-    Scenario { name: "rxbisect, 2 cores, rings 2, 3 frames", run: |space| run(space, [&[1, 3], &[2]]) };
+    Scenario { name: "rxbisect, 2 cores, rings 2, 3 frames", run: |space| run(space, [0, 1, 0], 1) };
 
 /// Core 0 gets all frames, more than its Ax ring holds: core 1 learns of its buffer by a split notice.
-pub(crate) const FOREIGN: Scenario = Scenario {
-    name: "rxbisect, 2 cores, rings 2, 3 frames for one",
-    run: |space| run(space, [&[1, 2, 3], &[]]),
-};
+pub(crate) const FOREIGN: Scenario =
+    Scenario { name: "rxbisect, 2 cores, rings 2, 3 frames for one", run: |space| run(space, [0; 3], 1) };
 
-fn run(mut space: CheckedSpace, wanted: [&'static [u8]; 2]) {
+/// The same with notices held back, until the other Ax ring is empty or the NIC stops.
+pub(crate) const HELD: Scenario =
+    Scenario { name: "rxbisect, the same, notices held back", run: |space| run(space, [0; 3], 2) };
+
+fn run(mut space: CheckedSpace, queues: [u16; 3], batch: u32) {
     let b = buffers(&mut space, 6);
-    let sizes = Sizes { ax: 2, bx: 2, group: 0, batch: 1, timeout: Ps::from_us(1), alloc_queues: 0 };
-    let (hosts, mut nic) = build(&mut space, &sizes, 2, b).unwrap();
+    let sizes = Sizes { ax: 2, bx: 2, group: 0, batch, timeout: Ps::from_us(1), alloc_queues: 0 };
+    let (hosts, nic) = build(&mut space, &sizes, 2, b).unwrap();
     let space = space.share();
-    let mut setup = space.view(Side::Host);
-    let mut cores = Vec::new();
-    for (at, mut host) in (0..).zip(hosts) {
-        let mut spares = Spares::new(3 * at, 3 * at + 3);
-        assert_eq!(host.fill(&mut setup, &mut spares), 0);
-        cores.push((host, spares, wanted[at as usize]));
-    }
-    let cores: Vec<_> = cores
-        .into_iter()
-        .map(|(mut host, mut spares, want)| {
-            let mut m = space.view(Side::Host);
-            spawn(move || {
-                receive(&mut m, &mut host, &mut spares, b, want);
-                // A core with nothing to receive polls all the same, and reads notices.
-                poll(&mut m, &mut host, &mut spares, b, &mut Vec::new());
-                (host, spares)
-            })
+    let mut m = space.view(Side::Host);
+    let spares = [Spares::new(0, 3), Spares::new(3, 6)];
+    let cores = (0..).zip(hosts).zip(spares).map(|(half, spares)| Core::filled(&mut m, half, b, spares));
+    let receive = |(queue, mut core): (u16, Core<_>)| {
+        let mut m = space.view(Side::Host);
+        let want = queues.iter().filter(|&&q| q == queue).count() as u64;
+        spawn(move || {
+            core.receive(&mut m, want);
+            core.poll(&mut m); // a core with nothing to receive polls all the same, and reads notices
+            core
         })
-        .collect();
-    let mut port = space.view(Side::Nic);
-    for n in 1..=3 {
-        let queue = u16::from(wanted[1].contains(&n));
-        deliver(&mut port, &mut nic, queue, n);
-    }
-    let hosts: Vec<_> = cores.into_iter().map(|core| core.join().unwrap()).collect();
-    conserved(&mut space.view(Side::Both), &mut nic, hosts, 6);
+    };
+    let cores: Vec<_> = (0..).zip(cores).map(receive).collect();
+    let (mut m, mut port) = (space.view(Side::Nic), Port::new(nic, 2));
+    queues.into_iter().for_each(|queue| port.deliver(&mut m, queue));
+    let cores = cores.into_iter().map(|core| core.join().unwrap()).collect();
+    port.settle(&mut space.view(Side::Both), cores, 6);
 }
 
 #[test]
@@ -58,4 +50,9 @@ fn frames_arrive_once_and_intact() {
 #[test]
 fn buffers_of_another_core_are_told_of() {
     crate::passes(FOREIGN);
+}
+
+#[test]
+fn notices_may_be_held_back() {
+    crate::passes(HELD);
 }

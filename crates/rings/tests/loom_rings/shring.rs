@@ -1,75 +1,65 @@
-//! Two cores share a ring, one NIC: frames 1 and 3 for core 0, frame 2 for core 1.
+//! Two cores share a ring, one NIC: two frames for core 0, one for core 1.
 
 use memory::checked::{Checked, CheckedBuffers, CheckedSpace, CheckedView, Scenario, spawn};
 use memory::{Buf, Side};
 use rings::shring::{HostHalf, NicHalf, Sizes, build};
 use rings::{Host, Nic};
 
-use crate::oracle::{Spares, buffers, conserved, deliver, poll, receive};
+use crate::oracle::{Core, Port, Spares, buffers};
 
 pub(crate) const SHARED: Scenario = Scenario { name: "shring, 2 cores, ring 2, 3 frames", run };
 
 /// The NIC has stopped; both cores drain at once.
 pub(crate) const DRAINED: Scenario = Scenario { name: "shring, 2 cores drain", run: drain };
 
-const SIZES: Sizes = Sizes { ring: 2, shared_by: 2, completions: 2 };
-/// What each core gets.
-const WANTED: [&[u8]; 2] = [&[1, 3], &[2]];
-
-type Core = (HostHalf<CheckedView>, Spares);
-
 /// A filled port of two cores.
-fn start(mut space: CheckedSpace) -> (Checked, CheckedBuffers, Vec<Core>, NicHalf<CheckedView>) {
-    let b = buffers(&mut space, 4);
-    let (hosts, nic) = build(&mut space, &SIZES, 2, b).unwrap();
+struct Start {
+    space: Checked,
+    cores: Vec<Core<HostHalf<CheckedView>>>,
+    port: Port<NicHalf<CheckedView>>,
+}
+
+fn start(mut space: CheckedSpace) -> Start {
+    let b: CheckedBuffers = buffers(&mut space, 4);
+    let sizes = Sizes { ring: 2, shared_by: 2, completions: 2 };
+    let (hosts, nic) = build(&mut space, &sizes, 2, b).unwrap();
     let space = space.share();
-    let mut setup = space.view(Side::Host);
-    let mut cores = Vec::new();
-    for (at, mut host) in (0..).zip(hosts) {
-        let mut spares = Spares::new(2 * at, 2 * at + 2);
-        assert_eq!(host.fill(&mut setup, &mut spares), 0);
-        cores.push((host, spares));
-    }
-    (space, b, cores, nic)
+    let mut m = space.view(Side::Host);
+    let spares = [Spares::new(0, 2), Spares::new(2, 4)];
+    let cores = (0..).zip(hosts).zip(spares).map(|(half, spares)| Core::filled(&mut m, half, b, spares));
+    Start { cores: cores.collect(), port: Port::new(nic, 2), space }
 }
 
 fn run(space: CheckedSpace) {
-    let (space, b, cores, mut nic) = start(space);
-    let cores: Vec<_> = cores
-        .into_iter()
-        .zip(WANTED)
-        .map(|((mut host, mut spares), want)| {
-            let mut m = space.view(Side::Host);
-            spawn(move || {
-                receive(&mut m, &mut host, &mut spares, b, want);
-                (host, spares)
-            })
+    let Start { space, cores, mut port } = start(space);
+    let receive = |(mut core, want): (Core<_>, u64)| {
+        let mut m = space.view(Side::Host);
+        spawn(move || {
+            core.receive(&mut m, want);
+            core
         })
-        .collect();
-    let mut port = space.view(Side::Nic);
-    for (queue, n) in [(0, 1), (1, 2), (0, 3)] {
-        deliver(&mut port, &mut nic, queue, n);
-    }
-    let hosts: Vec<_> = cores.into_iter().map(|core| core.join().unwrap()).collect();
-    conserved(&mut space.view(Side::Both), &mut nic, hosts, 4);
+    };
+    let cores: Vec<_> = cores.into_iter().zip([2, 1]).map(receive).collect();
+    let mut m = space.view(Side::Nic);
+    [0, 1, 0].into_iter().for_each(|queue| port.deliver(&mut m, queue));
+    let cores = cores.into_iter().map(|core| core.join().unwrap()).collect();
+    port.settle(&mut space.view(Side::Both), cores, 4);
 }
 
 fn drain(space: CheckedSpace) {
-    let (space, b, cores, mut nic) = start(space);
-    let mut port = space.view(Side::Nic);
-    deliver(&mut port, &mut nic, 0, 1);
-    nic.stop(&mut port);
-    let cores: Vec<_> = cores
-        .into_iter()
-        .map(|(mut host, mut spares)| {
-            let mut m = space.view(Side::Host);
-            spawn(move || {
-                poll(&mut m, &mut host, &mut spares, b, &mut Vec::new());
-                host.drain(&mut m, &mut spares);
-                spares.0
-            })
+    let Start { space, cores, mut port } = start(space);
+    let mut m = space.view(Side::Nic);
+    port.deliver(&mut m, 0);
+    port.nic.stop(&mut m);
+    let drain = |mut core: Core<HostHalf<_>>| {
+        let mut m = space.view(Side::Host);
+        spawn(move || {
+            core.poll(&mut m);
+            core.host.drain(&mut m, &mut core.spares);
+            core.spares.0
         })
-        .collect();
+    };
+    let cores: Vec<_> = cores.into_iter().map(drain).collect();
     let mut all: Vec<_> = cores.into_iter().flat_map(|core| core.join().unwrap()).collect();
     all.sort_unstable();
     assert!(all.iter().copied().eq((0..4).map(Buf)), "buffers at the end: {all:?}");

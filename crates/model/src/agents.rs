@@ -96,7 +96,7 @@ pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Bo
         let done = worker.counters();
         let g = &mut m.sim().gauges[core];
         g.received = done.received;
-        g.tx_filled = worker.tx().filled();
+        g.tx_filled = u64::from(worker.tx().filled());
         g.tx_full = done.tx_full;
         g.app_drops = done.app.dropped.iter().sum();
         if n == 0 {

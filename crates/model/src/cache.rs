@@ -41,6 +41,14 @@ impl Entry {
 struct Set([u32; WAYS]);
 
 impl Set {
+    /// The way that holds `line`. Misses are the common case: they end after one pass that compiles to
+    /// vector compares.
+    #[inline]
+    fn find(&self, line: u32) -> Option<usize> {
+        let here = self.0.iter().fold(false, |any, t| any | (t & !FLAGS == line));
+        if here { self.0.iter().position(|t| t & !FLAGS == line) } else { None }
+    }
+
     fn matches(&self, line: u32) -> u32 {
         let mut m = 0;
         for (i, t) in self.0.iter().enumerate() {
@@ -73,8 +81,7 @@ impl Array {
     /// The way that holds `line`.
     #[inline]
     pub fn find(&self, set: usize, line: u32) -> Option<usize> {
-        let m = self.sets[set].matches(line);
-        if m == 0 { None } else { Some(m.trailing_zeros() as usize) }
+        self.sets[set].find(line)
     }
 
     /// What a way holds.
@@ -157,11 +164,7 @@ impl L2 {
     pub fn hit(&mut self, line: u32, write: bool) -> bool {
         let i = self.index(line);
         let set = &mut self.sets[i];
-        let m = set.matches(line);
-        if m == 0 {
-            return false;
-        }
-        let way = m.trailing_zeros() as usize;
+        let Some(way) = set.find(line) else { return false };
         let e = set.0[way] | if write { DIRTY } else { 0 };
         set.0.copy_within(0..way, 1);
         set.0[0] = e;
@@ -172,8 +175,7 @@ impl L2 {
     #[inline]
     pub fn peek(&self, line: u32) -> Option<Entry> {
         let set = &self.sets[self.index(line)];
-        let m = set.matches(line);
-        if m == 0 { None } else { Some(Entry(set.0[m.trailing_zeros() as usize])) }
+        set.find(line).map(|way| Entry(set.0[way]))
     }
 
     /// Puts a line in front; the victim.
@@ -192,24 +194,10 @@ impl L2 {
         let i = self.index(line);
         let ways = self.ways;
         let set = &mut self.sets[i];
-        let m = set.matches(line);
-        if m == 0 {
-            return None;
-        }
-        let way = m.trailing_zeros() as usize;
+        let way = set.find(line)?;
         let e = Entry(set.0[way]);
         set.0.copy_within(way + 1..ways, way);
         set.0[ways - 1] = EMPTY;
         Some(e)
-    }
-
-    /// Marks a present line clean (its data went elsewhere).
-    pub fn clean(&mut self, line: u32) {
-        let i = self.index(line);
-        let set = &mut self.sets[i];
-        let m = set.matches(line);
-        if m != 0 {
-            set.0[m.trailing_zeros() as usize] &= !DIRTY;
-        }
     }
 }

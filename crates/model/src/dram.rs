@@ -28,18 +28,19 @@ impl Dram {
     }
 
     /// Latency of a read, ps.
-    #[inline]
     pub fn latency(&self) -> u64 {
         self.latency
     }
 
-    /// `bytes` read or written at `at` ps.
+    /// `bytes` read or written at `at` ps; whether a new window began, and with it a new latency.
     #[inline]
-    pub fn add(&mut self, at: u64, bytes: f64) {
-        if at >= self.start + WINDOW {
+    pub fn add(&mut self, at: u64, bytes: f64) -> bool {
+        let new = at >= self.start + WINDOW;
+        if new {
             self.roll(at);
         }
         self.bytes += bytes;
+        new
     }
 
     fn roll(&mut self, at: u64) {

@@ -11,6 +11,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use memory::Ps;
 
+use crate::schedule::PARKED;
 use crate::sim::{Agent, Sim, Slot};
 use crate::view::{View, World};
 
@@ -56,7 +57,7 @@ impl Engine {
         let slot = self.fibres.len();
         let sim = self.sim();
         sim.slots.push(Slot { agent, parked_at: 0, period: 1 });
-        sim.wake.push(0);
+        sim.schedule.add();
         let world = self.world.clone();
         // A fibre takes its closure over on its own stack, and a small one only.
         let body = Box::new(body);
@@ -81,27 +82,16 @@ impl Engine {
     /// # Errors
     /// All agents wait for each other.
     pub fn run_until(&mut self, end: Ps) -> Result<(), EngineError> {
-        loop {
+        while let Some((_, next)) = self.sim().schedule.pop(end.0) {
             let sim = self.sim();
-            let (mut first, mut at, mut second) = (0, u64::MAX, u64::MAX);
-            for (i, t) in sim.wake.iter().enumerate() {
-                if *t < at {
-                    second = at;
-                    (first, at) = (i, *t);
-                } else if *t < second {
-                    second = *t;
-                }
-            }
-            if at == u64::MAX && self.fibres.iter().any(Option::is_some) {
-                let last = self.sim().slots.iter().map(|s| s.parked_at).max().unwrap_or(0);
-                return Err(EngineError::Stuck(last as f64 / 1e6, self.sim().dump()));
-            }
-            if at > end.0 {
-                return Ok(());
-            }
-            self.sim().floor = second.min(end.0);
-            self.resume(first);
+            sim.floor = sim.schedule.floor().min(end.0);
+            self.resume(next);
         }
+        if self.sim().schedule.floor() == PARKED && self.fibres.iter().any(Option::is_some) {
+            let last = self.sim().slots.iter().map(|s| s.parked_at).max().unwrap_or(0);
+            return Err(EngineError::Stuck(last as f64 / 1e6, self.sim().dump()));
+        }
+        Ok(())
     }
 
     /// Tells every agent to return and runs them until they have.
@@ -110,12 +100,10 @@ impl Engine {
     /// All agents wait for each other.
     pub fn stop(&mut self) -> Result<(), EngineError> {
         self.sim().stop = true;
-        let now = self.sim().wake.iter().copied().filter(|t| *t != u64::MAX).min().unwrap_or(0);
-        for t in &mut self.sim().wake {
-            *t = (*t).min(now);
-        }
+        let now = self.sim().schedule.floor();
         // Nobody is ahead of anybody now; a few rounds let whoever holds a lock give it up.
         for _ in 0..STOP_ROUNDS {
+            while self.sim().schedule.pop(u64::MAX).is_some() {}
             self.sim().floor = u64::MAX;
             for i in 0..self.fibres.len() {
                 self.resume(i);
@@ -128,13 +116,9 @@ impl Engine {
     }
 
     fn resume(&mut self, i: usize) {
-        let Some(fibre) = &mut self.fibres[i] else {
-            self.sim().wake[i] = u64::MAX;
-            return;
-        };
+        let Some(fibre) = &mut self.fibres[i] else { return };
         if let CoroutineResult::Return(()) = fibre.resume(()) {
             self.fibres[i] = None;
-            self.sim().wake[i] = u64::MAX;
         }
     }
 }

@@ -18,6 +18,7 @@ mod report;
 mod run;
 mod sampling;
 mod scenario;
+mod schedule;
 mod sim;
 mod space;
 mod view;

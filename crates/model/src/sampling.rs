@@ -34,11 +34,14 @@ pub(crate) struct Sampling {
     map: Vec<u64>,
     /// Shares of the levels for each kind.
     shares: [[f64; 4]; KINDS],
+    /// What a level costs, ps, and a kind's mean of it.
+    costs: [u64; 4],
+    means: [u64; KINDS],
 }
 
 impl Sampling {
     /// One set in `one_in` (a power of two up to 64); 1 simulates all.
-    pub(crate) fn new(one_in: u32, seed: u64) -> Sampling {
+    pub(crate) fn new(one_in: u32, costs: [u64; 4], seed: u64) -> Sampling {
         let pairs = 1u32 << (BITS - 1);
         // The same number of pairs for every seed: those with the smallest hashes.
         let mut order: Vec<u32> = (0..pairs).collect();
@@ -50,7 +53,9 @@ impl Sampling {
         }
         let mut shares = [[0.0, 1.0, 0.0, 0.0]; KINDS];
         shares[Kind::Table as usize] = [0.0, 0.0, 0.0, 1.0];
-        Sampling { one_in: one_in.max(1), map, shares }
+        let mut sampling = Sampling { one_in: one_in.max(1), map, shares, costs, means: [0; KINDS] };
+        sampling.price(Level::Dram, costs[Level::Dram as usize]);
+        sampling
     }
 
     /// Lines that one sampled line stands for.
@@ -89,13 +94,31 @@ impl Sampling {
             *s *= 1.0 - 1.0 / MEMORY;
         }
         shares[level as usize] += 1.0 / MEMORY;
+        self.mean(kind as usize);
     }
 
-    /// Mean cost of `kind`, given each level's, ps.
+    /// A level costs `ps` from now on.
+    pub(crate) fn price(&mut self, level: Level, ps: u64) {
+        self.costs[level as usize] = ps;
+        for kind in 0..KINDS {
+            self.mean(kind);
+        }
+    }
+
+    fn mean(&mut self, kind: usize) {
+        let sum: f64 = self.shares[kind].iter().zip(self.costs).map(|(s, c)| s * c as f64).sum();
+        self.means[kind] = sum as u64;
+    }
+
+    /// Mean cost of `kind`, ps.
     #[inline]
-    pub(crate) fn expected(&self, kind: Kind, costs: [u64; 4]) -> u64 {
-        let s = &self.shares[kind as usize];
-        let sum = s[0] * costs[0] as f64 + s[1] * costs[1] as f64;
-        (sum + s[2] * costs[2] as f64 + s[3] * costs[3] as f64) as u64
+    pub(crate) fn expected(&self, kind: Kind) -> u64 {
+        self.means[kind as usize]
+    }
+
+    /// What a level costs, ps.
+    #[inline]
+    pub(crate) fn cost(&self, level: Level) -> u64 {
+        self.costs[level as usize]
     }
 }

@@ -6,6 +6,7 @@ use crate::dram::Dram;
 use crate::hierarchy::{Hierarchy, Level};
 use crate::pcie::Link;
 use crate::profile::Server;
+use crate::schedule::Schedule;
 use crate::sampling::{Kind, Sampling};
 use crate::space::{Layout, Pool};
 
@@ -107,8 +108,8 @@ pub(crate) struct Slot {
 /// Everything.
 pub struct Sim {
     pub(crate) slots: Vec<Slot>,
-    /// When each agent goes on; `u64::MAX` while it waits for others.
-    pub(crate) wake: Vec<u64>,
+    /// When each agent goes on.
+    pub(crate) schedule: Schedule,
     /// The earliest time at which an agent other than the running one acts.
     pub(crate) floor: u64,
     /// How far ahead of `floor` an agent may run, ps.
@@ -140,21 +141,24 @@ impl Sim {
     /// The world of `server` with what `layout` allocated. `one_in` cache sets are simulated.
     pub fn new(server: &Server, layout: Layout, one_in: u32, seed: u64) -> Sim {
         let lines = layout.lines();
+        let costs = Costs::new(server);
+        let dram = Dram::new(&server.constants);
+        let levels = [costs.l2, costs.llc, costs.snoop, dram.latency()];
         Sim {
             slots: Vec::new(),
-            wake: Vec::new(),
+            schedule: Schedule::default(),
             floor: 0,
             window: 0,
             stall: (u64::MAX, u64::MAX),
             stop: false,
-            costs: Costs::new(server),
+            costs,
             words: vec![0; layout.words as usize],
             pending: vec![Pending::default(); layout.signals as usize],
             lines: vec![WordLine::default(); layout.words.div_ceil(8) as usize],
             pools: layout.pools,
             links: (0..server.nic.ports).map(|_| Link::new(&server.constants)).collect(),
-            dram: Dram::new(&server.constants),
-            sampling: Sampling::new(one_in, seed),
+            dram,
+            sampling: Sampling::new(one_in, levels, seed),
             hierarchy: Hierarchy::new(server, lines.all, lines.shared, seed),
             gauges: vec![Gauge::default(); server.cores as usize],
             puts: 0,
@@ -163,22 +167,14 @@ impl Sim {
         }
     }
 
-    /// Latency of a level, ps.
-    pub(crate) fn latency(&self, level: Level) -> u64 {
-        match level {
-            Level::L2 => self.costs.l2,
-            Level::Llc => self.costs.llc,
-            Level::Snoop => self.costs.snoop,
-            Level::Dram => self.dram.latency(),
-        }
-    }
-
     /// DRAM traffic that happened since `before` (lines), at `at`.
     fn charge(&mut self, before: u64, at: u64) {
         let c = &self.hierarchy.counts;
         let lines = c.dram_reads + c.dram_writes - before;
         if lines > 0 {
-            self.dram.add(at, lines as f64 * 64.0 * self.sampling.scale());
+            if self.dram.add(at, lines as f64 * 64.0 * self.sampling.scale()) {
+                self.sampling.price(Level::Dram, self.dram.latency());
+            }
         }
     }
 
@@ -191,26 +187,21 @@ impl Sim {
     #[inline]
     pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> u64 {
         if !self.sampling.has(line) {
-            return self.sampling.expected(kind, [
-                self.costs.l2,
-                self.costs.llc,
-                self.costs.snoop,
-                self.dram.latency(),
-            ]);
+            return self.sampling.expected(kind);
         }
         let before = self.dram_lines();
         let level = self.hierarchy.core(core as usize, line, write);
         self.charge(before, at);
         self.sampling.learn(kind, level);
-        self.latency(level)
+        self.sampling.cost(level)
     }
 
     /// A run of lines written by DMA; `partial` tells whether the last one is not whole.
     #[inline]
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
-        let before = self.dram_lines();
         let last = first + lines - 1;
-        let mut next = first;
+        let Some(mut next) = self.sampling.next(first, last) else { return };
+        let before = self.dram_lines();
         while let Some(line) = self.sampling.next(next, last) {
             self.hierarchy.dma_write(line, !(partial && line == last));
             next = line + 1;
@@ -221,9 +212,9 @@ impl Sim {
     /// A run of lines read by DMA.
     #[inline]
     pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
-        let before = self.dram_lines();
         let last = first + lines - 1;
-        let mut next = first;
+        let Some(mut next) = self.sampling.next(first, last) else { return };
+        let before = self.dram_lines();
         while let Some(line) = self.sampling.next(next, last) {
             self.hierarchy.dma_read(line);
             next = line + 1;
@@ -247,8 +238,7 @@ impl Sim {
         let s = self.slots[a];
         let past = at.saturating_sub(s.parked_at);
         let t = s.parked_at + past.div_ceil(s.period) * s.period;
-        if t < self.wake[a] {
-            self.wake[a] = t;
+        if self.schedule.sooner(a, t) {
             self.floor = self.floor.min(t);
         }
     }
@@ -263,7 +253,7 @@ impl Sim {
         use std::fmt::Write;
         let mut out = String::new();
         for (i, s) in self.slots.iter().enumerate() {
-            let when = match self.wake[i] {
+            let when = match self.schedule.at(i) {
                 u64::MAX => "parked".to_owned(),
                 t => format!("at {:.3} us", t as f64 / 1e6),
             };

@@ -11,6 +11,7 @@ use corosensei::Yielder;
 use memory::{Buf, Class, Fault, Memory, Ps, Touch};
 
 use crate::sampling::Kind;
+use crate::schedule::PARKED;
 use crate::sim::{Agent, Sim, lines_of, may_write};
 use crate::space::{KEPT, PoolId, Table, Words};
 
@@ -65,7 +66,7 @@ impl View {
 
     pub(crate) fn enter(&mut self, yielder: &Yielder<(), ()>) {
         self.yielder = yielder;
-        self.clock = self.sim().wake[self.slot];
+        self.clock = self.sim().schedule.at(self.slot);
     }
 
     /// The world, for the length of one call.
@@ -79,15 +80,20 @@ impl View {
 
     /// Hands over until `until`, or until an earlier wake-up.
     fn suspend(&mut self, until: u64) {
-        self.sim().wake[self.slot] = until;
+        self.sim().schedule.set(self.slot, until);
+        self.hand_over();
+    }
+
+    /// Hands over; the schedule knows when to go on.
+    fn hand_over(&mut self) {
         if !self.yielder.is_null() {
             self.sim().switches += 1;
             // SAFETY: `enter` stored the yielder of the fibre that owns this view and runs it now; it
             // lives until the fibre's closure returns.
             unsafe { (*self.yielder).suspend(()) };
         }
-        let t = self.sim().wake[self.slot];
-        if t != u64::MAX {
+        let t = self.sim().schedule.at(self.slot);
+        if t != PARKED {
             self.clock = self.clock.max(t);
         }
         self.stalled();
@@ -116,7 +122,7 @@ impl View {
             let sim = self.sim();
             sim.slots[slot].parked_at = self.clock;
             sim.slots[slot].period = period.max(1);
-            sim.wake[slot] = until;
+            sim.schedule.set(slot, until);
             for l in &self.reads[..reads] {
                 sim.lines[*l as usize].watch |= 1 << slot;
             }
@@ -124,8 +130,7 @@ impl View {
                 sim.wake_at(slot, self.pending);
             }
         }
-        let until = self.sim().wake[slot];
-        self.suspend(until);
+        self.hand_over();
         let sim = self.sim();
         for l in &self.reads[..reads] {
             sim.lines[*l as usize].watch &= !(1 << slot);
@@ -395,7 +400,7 @@ impl Memory for View {
         }
         self.forget();
         self.remember(p.line);
-        self.parks(u64::MAX, 1);
+        self.parks(PARKED, 1);
     }
 
     fn idle(&mut self) {
@@ -410,7 +415,7 @@ impl Memory for View {
         if self.yielder.is_null() {
             self.forget();
         } else {
-            self.parks(u64::MAX, period);
+            self.parks(PARKED, period);
         }
         self.polled = self.clock;
         if let Agent::Core(core) = self.agent {

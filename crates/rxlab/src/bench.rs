@@ -7,8 +7,9 @@ use model::Start;
 use serde::Serialize;
 
 use crate::fail::Fail;
+use crate::live;
 use crate::out;
-use crate::setup::Setup;
+use crate::setup::{INTERFACES, Setup};
 use crate::table::{Table, num, number, words};
 
 /// Options of `bench`.
@@ -17,6 +18,7 @@ use crate::table::{Table, num, number, words};
 Examples:
   rxlab bench model
   rxlab bench model --sampling 1 --repeats 3 --json
+  rxlab bench live --workers 3 --packets 20000000
 
 Run nothing else meanwhile: figures are of the wall clock, the median of the repeats.")]
 pub(crate) struct Bench {
@@ -28,6 +30,33 @@ pub(crate) struct Bench {
 enum What {
     /// Packets that the model simulates per second of wall time, on one core
     Model(ModelBench),
+    /// Frames per second of the rings between real threads, interfaces side by side
+    Live(LiveBench),
+}
+
+/// Options of `bench live`.
+#[derive(Args, Debug)]
+struct LiveBench {
+    #[command(flatten)]
+    what: live::What,
+    /// Rounds, each of all interfaces in turn; the median of each counts
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    repeats: u32,
+    /// Write JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What `bench live` found of one interface.
+#[derive(Serialize)]
+struct LiveSpeed {
+    interface: &'static str,
+    workers: u16,
+    packets: u64,
+    mpps: f64,
+    range: [f64; 2],
+    /// Against privring in the same rounds: the median of the ratios.
+    against_privring: f64,
 }
 
 /// Options of `bench model`.
@@ -65,13 +94,20 @@ struct Speed {
 pub(crate) fn run(options: Bench) -> Result<(), Fail> {
     match options.what {
         What::Model(options) => model(options),
+        What::Live(options) => live(&options),
+    }
+}
+
+fn check_repeats(n: u32) -> Result<(), Fail> {
+    if (1..=1000).contains(&n) {
+        Ok(())
+    } else {
+        Err(Fail::new(format!("--repeats {n}: allowed: 1 to 1000")))
     }
 }
 
 fn model(options: ModelBench) -> Result<(), Fail> {
-    if !(1..=1000).contains(&options.repeats) {
-        return Err(Fail::new(format!("--repeats {}: allowed: 1 to 1000", options.repeats)));
-    }
+    check_repeats(options.repeats)?;
     let sampling = options.setup.sampling;
     let ready = Setup { placements: 1, ..options.setup }.ready()?;
     let points = ready.points(&options.interface, Start::Full)?;
@@ -116,6 +152,61 @@ fn text(s: &Speed) -> String {
         num(s.peak_rss_mib),
     ]);
     format!("{}\n{}\n", table.text(out::colour()), s.scenario)
+}
+
+/// Rounds of all interfaces in turn, so that what disturbs one disturbs its neighbours too.
+fn live(options: &LiveBench) -> Result<(), Fail> {
+    check_repeats(options.repeats)?;
+    let configs = INTERFACES.iter().map(|i| options.what.config(i)).collect::<Result<Vec<_>, _>>()?;
+    let bar = out::progress(u64::from(options.repeats) * configs.len() as u64, "running live");
+    let mut rates: Vec<Vec<f64>> = configs.iter().map(|_| Vec::new()).collect();
+    for _ in 0..options.repeats {
+        for (rates, config) in rates.iter_mut().zip(&configs) {
+            rates.push(live::one(config)?.mpps);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    let first = rates.first().cloned().unwrap_or_default();
+    let speeds: Vec<LiveSpeed> = configs
+        .iter()
+        .zip(&rates)
+        .map(|(config, rates)| LiveSpeed {
+            interface: config.interface.name(),
+            workers: config.workers,
+            packets: config.packets,
+            mpps: median(rates.clone()),
+            range: rates.iter().fold([f64::INFINITY, 0.0], |[lo, hi], &r| [lo.min(r), hi.max(r)]),
+            against_privring: median(rates.iter().zip(&first).map(|(r, p)| r / p).collect()),
+        })
+        .collect();
+    if options.json {
+        return out::json(&speeds);
+    }
+    let mut table = Table::new(&[
+        words("interface"),
+        number("workers", ""),
+        number("rate", "Mpps"),
+        number("lowest..highest", "Mpps"),
+        number("against privring", ""),
+    ]);
+    for s in &speeds {
+        let range = format!("{}..{}", num(s.range[0]), num(s.range[1]));
+        table.rows.push(vec![
+            s.interface.into(),
+            s.workers.to_string(),
+            num(s.mpps),
+            range,
+            num(s.against_privring),
+        ]);
+    }
+    out::print(&table.text(out::colour()))
+}
+
+/// The middle value; NaN of none.
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// A result and the seconds of wall time that it took.

@@ -101,6 +101,7 @@ fn machine(server: &Server, tx_ring: u32) -> Machine {
         llc_mib: server.llc_bytes() as f64 / MIB,
         dram_peak_gbps: server.constants.dram_peak_gbytes.value * 8.0,
         tx_ring: f64::from(tx_ring),
+        ghz: server.ghz,
     }
 }
 

@@ -11,6 +11,7 @@ mod figure;
 mod html;
 mod judge;
 mod lab;
+mod live;
 mod metric;
 mod out;
 mod plan;
@@ -55,6 +56,8 @@ enum Command {
     Trace(trace::Options),
     /// Run a published figure again and judge its claims
     Experiment(experiment::Experiment),
+    /// Run the rings between real threads on this machine
+    Live(live::Options),
     /// Measure this program itself
     Bench(bench::Bench),
     /// Show the described servers
@@ -67,6 +70,7 @@ fn main() -> ExitCode {
             Command::Compare(options) => compare::run(options),
             Command::Trace(options) => trace::run(&options),
             Command::Experiment(options) => experiment::run(options),
+            Command::Live(options) => live::run(options),
             Command::Bench(options) => bench::run(options),
             Command::Profile(options) => profile::run(options),
         },
@@ -75,8 +79,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(fail) => {
-            // Nothing is left to tell if even stderr is gone.
-            let _ = std::io::Write::write_fmt(&mut std::io::stderr(), format_args!("rxlab: {fail}\n"));
+            out::note(&format!("rxlab: {fail}"));
             ExitCode::from(2)
         }
     }

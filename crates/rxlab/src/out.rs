@@ -28,6 +28,12 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), Fail> {
     print(&(text + "\n"))
 }
 
+/// Writes an explanation to stderr, beside results.
+pub(crate) fn note(text: &str) {
+    // Nothing is left to tell if even stderr is gone.
+    let _ = writeln!(std::io::stderr(), "{}", text.trim_end());
+}
+
 /// Whether stdout may be coloured: a terminal, and NO_COLOR not set.
 pub(crate) fn colour() -> bool {
     stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()

@@ -13,8 +13,8 @@ pub(crate) const RESOLUTION_PCT: f64 = 1.0;
 const PROBE_LIMIT: Ps = Ps::from_us(60_000);
 
 /// The offered load, in Gbps of frames, of the largest rate up to `full` (Gbps on the wire) at which no
-/// frame drops; 0 where even the smallest rate drops. Malformed frames do not count: they drop at any
-/// rate.
+/// frame drops; 0 where even the smallest rate drops. Malformed frames and those that the application
+/// refuses do not count: they drop at any rate.
 ///
 /// # Errors
 /// As [`Point::run`].
@@ -33,7 +33,7 @@ pub(crate) fn probes() -> u64 {
 }
 
 fn clean(report: &Report) -> bool {
-    report.drops.iter().all(|(cause, &n)| n == 0 || *cause == "bad_frame")
+    report.drops.iter().all(|(cause, &n)| n == 0 || matches!(*cause, "bad_frame" | "application"))
 }
 
 /// The load of the largest passing rate: `probe` tells whether a rate passes, and the load it offers.
@@ -77,6 +77,7 @@ mod tests {
     fn malformed_frames_do_not_count() {
         let mut report = Report::default();
         report.drops.insert("bad_frame", 7);
+        report.drops.insert("application", 7);
         assert!(clean(&report));
         report.drops.insert("ring_full", 1);
         assert!(!clean(&report));

@@ -128,7 +128,7 @@ impl Setup {
         if !(1..=100_000).contains(&self.limit_ms) {
             return Err(Fail::new(format!("--limit-ms {}: allowed: 1 to 100000", self.limit_ms)));
         }
-        let app = app(&self.app)?;
+        let app = app(&self.app, "")?;
         let workload = match &self.pcap {
             Some(path) => Workload::Pcap(Arc::new(Trace::open(path).map_err(Fail::new)?)),
             None => Workload::Generated(
@@ -156,11 +156,15 @@ fn check(flag: &str, value: u32, lo: u32, hi: u32, what: &str) -> Result<(), Fai
     Err(Fail::new(format!("{flag} {value}: allowed: {lo} to {hi} {what}")))
 }
 
-fn app(name: &str) -> Result<Kind, Fail> {
+/// An application by its name; errors name `others`, which the caller allows besides.
+///
+/// # Errors
+/// Names the applications there are.
+pub(crate) fn app(name: &str, others: &str) -> Result<Kind, Fail> {
     let known: Vec<_> = Kind::ALL.iter().map(|k| k.name()).collect();
     let found = Kind::ALL.into_iter().find(|k| k.name() == name);
     found.ok_or_else(|| {
-        Fail::new(format!("--app: unknown application `{name}`; allowed: {}", known.join(", ")))
+        Fail::new(format!("--app: unknown application `{name}`; allowed: {others}{}", known.join(", ")))
     })
 }
 

@@ -1,16 +1,16 @@
 //! Which interface wins, by how much, and why the others lose: from the numbers of the runs alone.
 
-use model::Report;
+use model::{CoreReport, Report};
 use serde::Serialize;
 
 /// Differences of throughput and no-drop rate below this are noise (the search's own resolution).
 const RATE_NOISE_PCT: f64 = 1.0;
 /// Differences of latency and DRAM traffic below this are noise.
 const COST_NOISE_PCT: f64 = 10.0;
-/// From here on a core has no time left.
-const BUSY_PCT: f64 = 97.0;
-/// Below this a core has time to spare.
-const IDLE_PCT: f64 = 75.0;
+/// Share of a core's time that its offered frames ask for, from which on it has none left.
+const OVERLOADED: f64 = 0.97;
+/// The share below which it has time to spare.
+const SPARE: f64 = 0.75;
 
 /// What the verdict must know of the server.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Machine {
     pub dram_peak_gbps: f64,
     /// Entries of a transmit ring.
     pub tx_ring: f64,
+    /// Core clock, GHz.
+    pub ghz: f64,
 }
 
 /// One interface's run, from full rings.
@@ -56,7 +58,7 @@ pub(crate) enum Mechanism {
     CardToMemory,
     /// Bursts longer than what the ring holds, with time to spare.
     Bursts,
-    /// Frames that no buffer takes.
+    /// Frames that no buffer takes, or that the application refuses.
     BadFrames,
 }
 
@@ -212,32 +214,59 @@ fn dram(r: &Report) -> f64 {
     r.dram_gbps.read + r.dram_gbps.write
 }
 
+/// How the load lies on the cores.
+struct Load {
+    /// Share of its time that each core's offered frames ask for; above 1 some must drop.
+    demand: Vec<f64>,
+    /// The same with the winner's cycles per frame.
+    at_best: Vec<f64>,
+    /// Frames dropped on the way to cores that have time for them.
+    innocent: u64,
+}
+
+impl Load {
+    fn new(ghz: f64, r: &Report, best: &Report) -> Load {
+        let offered = |c: &CoreReport| c.mpps * 1e6 + c.drops as f64 / r.measured_s.max(1e-9);
+        let demand = |cycles: f64| -> Vec<f64> {
+            r.per_core.iter().map(|c| offered(c) * cycles / (ghz * 1e9)).collect()
+        };
+        let own = demand(r.cycles_per_packet);
+        let innocent =
+            r.per_core.iter().zip(&own).filter(|(_, d)| **d < OVERLOADED).map(|(c, _)| c.drops).sum();
+        Load { demand: own, at_best: demand(best.cycles_per_packet), innocent }
+    }
+
+    fn overloaded(&self) -> usize {
+        self.demand.iter().filter(|d| **d >= OVERLOADED).count()
+    }
+
+    fn spare(&self) -> usize {
+        self.demand.iter().filter(|d| **d < SPARE).count()
+    }
+
+    /// Whether most cores lack time.
+    fn most(&self) -> bool {
+        self.overloaded() * 2 > self.demand.len()
+    }
+
+    /// Whether fewer cores would lack time with the winner's cycles per frame.
+    fn saved_by_best(&self) -> bool {
+        self.at_best.iter().filter(|d| **d >= OVERLOADED).count() < self.overloaded()
+    }
+
+    fn mean_pct(&self) -> f64 {
+        self.demand.iter().sum::<f64>() / self.demand.len().max(1) as f64 * 100.0
+    }
+}
+
 /// Explains one run; `winner`'s tells what is due to the interface.
 fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagnosis {
     let (r, best) = (c.report, winner.report);
+    let load = Load::new(m.ghz, r, best);
     let total: u64 = r.drops.values().sum();
     let dominant = r.drops.iter().filter(|d| *d.1 > 0).max_by_key(|d| *d.1);
-    let busy: Vec<usize> = (0..r.per_core.len()).filter(|&i| r.per_core[i].busy_pct >= BUSY_PCT).collect();
-    let idle = r.per_core.iter().filter(|k| k.busy_pct < IDLE_PCT).count();
-    let innocent: u64 = r.per_core.iter().filter(|k| k.busy_pct < BUSY_PCT).map(|k| k.drops).sum();
-    let leaks = r.ddio_hit_pct < 90.0
-        && (r.ddio_hit_pct < best.ddio_hit_pct - 5.0 || r.io_working_set_mib > m.ddio_mib)
-        && dram(r) > 1.0;
-    let mechanism = match dominant {
-        None if leaks && dram(r) > 1.1 * dram(best) => Mechanism::CacheLeak,
-        None => Mechanism::None,
-        Some((&"bad_frame", _)) => Mechanism::BadFrames,
-        Some(_) if !busy.is_empty() && idle > 0 && busy.len() < r.per_core.len() => {
-            // In a private design nobody but the overloaded core loses frames.
-            if innocent * 4 > total { Mechanism::SharedRingClogged } else { Mechanism::RssImbalance }
-        }
-        Some(_) if r.tx_ring_mean >= 0.9 * m.tx_ring => Mechanism::Transmit,
-        Some(_) if busy.len() * 2 > r.per_core.len() && leaks => Mechanism::CacheLeak,
-        Some(_) if busy.len() * 2 > r.per_core.len() => Mechanism::CoresBusy,
-        Some((&"nic_buffer_full", _)) => Mechanism::CardToMemory,
-        Some(_) => Mechanism::Bursts,
-    };
-    let why = words(mechanism, m, r, winner, &busy, idle);
+    let mechanism = mechanism(m, r, best, dominant.map(|d| *d.0), &load);
+    let why = words(mechanism, m, r, winner, &load);
     let text = match dominant {
         None => why,
         Some((cause, &n)) => {
@@ -249,35 +278,36 @@ fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagnosis {
     Diagnosis { interface: c.interface.to_string(), cause, mechanism, text }
 }
 
-fn words(
-    mechanism: Mechanism,
-    m: &Machine,
-    r: &Report,
-    winner: &Contender,
-    busy: &[usize],
-    idle: usize,
-) -> String {
+/// What lies behind the dominant cause of drops.
+fn mechanism(m: &Machine, r: &Report, best: &Report, cause: Option<&str>, load: &Load) -> Mechanism {
+    let total: u64 = r.drops.values().sum();
+    let leaks = r.ddio_hit_pct < 90.0 && r.io_working_set_mib > m.ddio_mib;
+    match cause {
+        None if leaks && dram(r) > (1.0 + COST_NOISE_PCT / 100.0) * dram(best) => Mechanism::CacheLeak,
+        None => Mechanism::None,
+        Some("bad_frame" | "application") => Mechanism::BadFrames,
+        Some(_) if load.overloaded() > 0 && load.spare() > 0 => {
+            // With private rings nobody but an overloaded core loses frames.
+            if load.innocent * 4 > total { Mechanism::SharedRingClogged } else { Mechanism::RssImbalance }
+        }
+        Some(_) if r.tx_ring_mean >= 0.9 * m.tx_ring => Mechanism::Transmit,
+        Some(_) if leaks && load.saved_by_best() => Mechanism::CacheLeak,
+        Some(_) if load.most() => Mechanism::CoresBusy,
+        Some("nic_buffer_full") => Mechanism::CardToMemory,
+        Some(_) => Mechanism::Bursts,
+    }
+}
+
+fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load: &Load) -> String {
     let best = winner.report;
     let cores = r.per_core.len();
-    let all: f64 = r.per_core.iter().map(|k| k.mpps).sum::<f64>().max(1e-9);
-    let heaviest = busy.iter().map(|&i| &r.per_core[i]).max_by(|a, b| a.mpps.total_cmp(&b.mpps));
-    let share = heaviest.map_or(0.0, |k| k.mpps / all * 100.0);
-    let imbalance = format!(
-        "RSS imbalance: {} of {cores} cores {} at the limit ({} takes {share:.0}% of the frames, an even share is {:.0}%) while {idle} {} time to spare",
-        busy.len(),
-        if busy.len() == 1 { "is" } else { "are" },
-        heaviest.map_or("none".into(), |k| format!("core {}", k.core)),
-        100.0 / cores.max(1) as f64,
-        if idle == 1 { "has" } else { "have" },
-    );
     match mechanism {
         Mechanism::None => format!("no drops, DDIO hit rate {:.0}%", r.ddio_hit_pct),
-        Mechanism::RssImbalance => imbalance,
-        Mechanism::SharedRingClogged => {
-            format!(
-                "the shared ring is clogged by overloaded cores, and frames of the others drop with theirs; {imbalance}"
-            )
-        }
+        Mechanism::RssImbalance => imbalance(load),
+        Mechanism::SharedRingClogged => format!(
+            "the shared ring is clogged by overloaded cores, and frames of the others drop with theirs; {}",
+            imbalance(load)
+        ),
         Mechanism::CacheLeak => format!(
             "cache leak: an I/O working set of {:.1} MiB against {:.1} MiB of DDIO ways ({:.1} MiB LLC), DDIO hit rate {:.0}%, DRAM traffic {:.0} Gbps ({:.0}% of peak), {:.0} cycles per frame ({}: {:.0}%, {:.0} Gbps, {:.0} cycles)",
             r.io_working_set_mib,
@@ -293,8 +323,8 @@ fn words(
             best.cycles_per_packet,
         ),
         Mechanism::CoresBusy => format!(
-            "too little CPU: {} of {cores} cores are at the limit with {:.0} cycles per frame ({}: {:.0})",
-            busy.len(),
+            "too little CPU: the offered frames ask for {:.0}% of the time of {cores} cores at {:.0} cycles per frame ({}: {:.0})",
+            load.mean_pct(),
             r.cycles_per_packet,
             winner.interface,
             best.cycles_per_packet
@@ -306,15 +336,33 @@ fn words(
             )
         }
         Mechanism::CardToMemory => format!(
-            "the card cannot hand frames over although no core is at the limit: PCIe or memory behind it (DRAM {:.0}% of peak)",
+            "the card cannot hand frames over although cores have time ({:.0}% of it is asked for): PCIe or memory behind it (DRAM {:.0}% of peak)",
+            load.mean_pct(),
             dram(r) / m.dram_peak_gbps * 100.0
         ),
         Mechanism::Bursts => format!(
-            "bursts longer than what is posted; the cores have time ({} of {cores} at the limit), so more entries or shared buffers would take them",
-            busy.len()
+            "bursts longer than what is posted; the cores have time ({:.0}% of it is asked for), so more entries or shared buffers would take them",
+            load.mean_pct()
         ),
-        Mechanism::BadFrames => "frames that are malformed or longer than a buffer".into(),
+        Mechanism::BadFrames => {
+            "frames that are malformed, longer than a buffer, or refused by the application".into()
+        }
     }
+}
+
+fn imbalance(load: &Load) -> String {
+    let cores = load.demand.len();
+    let (over, spare) = (load.overloaded(), load.spare());
+    let (heaviest, most) =
+        load.demand.iter().enumerate().fold((0, 0.0), |top, (i, &d)| if d > top.1 { (i, d) } else { top });
+    let share = most / load.demand.iter().sum::<f64>().max(1e-9) * 100.0;
+    format!(
+        "RSS imbalance: {over} of {cores} cores {} more than {} can do (core {heaviest} is offered {share:.0}% of the frames, an even share is {:.0}%) while {spare} {} time to spare",
+        if over == 1 { "gets" } else { "get" },
+        if over == 1 { "it" } else { "they" },
+        100.0 / cores.max(1) as f64,
+        if spare == 1 { "has" } else { "have" },
+    )
 }
 
 #[cfg(test)]

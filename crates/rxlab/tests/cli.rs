@@ -1,5 +1,7 @@
 //! The command line as a user meets it.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -66,6 +68,12 @@ fn bad_values_are_told_in_one_line() {
     refused(&["profile", "show", "cray"], &["cray", "rxbisect-testbed"]);
     refused(&["trace", "x", "--cores", "0"], &["--cores 0"]);
     refused(&["bench", "model", "--repeats", "0"], &["--repeats 0"]);
+    refused(&["live", "--workers", "0"], &["--workers 0", "1 to 64"]);
+    refused(&["live", "--ring", "100"], &["100", "power of two"]);
+    refused(&["live", "--app", "doom"], &["doom", "check, l3fwd, lb, nat"]);
+    refused(&["live", "--interfaces", "tokenring"], &["tokenring"]);
+    refused(&["live", "--pool", "10"], &["10", "allowed"]);
+    refused(&["live", "--skew", "101"], &["101"]);
     refused(&[], &["--help"]);
 }
 
@@ -302,8 +310,27 @@ fn a_bench_has_the_documented_shape() {
 }
 
 #[test]
+fn a_live_run_loses_nothing() {
+    let out = json(&["live", "--packets", "20000", "--workers", "2", "--json"]);
+    let runs = out.as_array().unwrap();
+    assert_eq!(
+        runs.iter().map(|r| r["interface"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["privring", "shring", "rxbisect"]
+    );
+    for r in runs {
+        assert_eq!((r["delivered"].as_u64(), r["buffers_in_use"].as_u64()), (Some(20_000), Some(0)));
+    }
+    let text =
+        rxlab(&["live", "--packets", "5000", "--workers", "1", "--app", "nat", "--interfaces", "rxbisect"]);
+    assert!(String::from_utf8_lossy(&text.stdout).contains("rxbisect"));
+    let rates = json(&["bench", "live", "--packets", "5000", "--repeats", "1", "--json"]);
+    assert_eq!(rates.as_array().unwrap().len(), 3);
+    assert_eq!(rates[0]["against_privring"].as_f64(), Some(1.0));
+}
+
+#[test]
 fn every_command_has_help_with_examples() {
-    for command in [&["compare"][..], &["trace"], &["experiment"], &["profile"], &["bench"], &[]] {
+    for command in [&["compare"][..], &["trace"], &["experiment"], &["profile"], &["live"], &["bench"], &[]] {
         let args: Vec<&str> = command.iter().copied().chain(["--help"]).collect();
         let help = String::from_utf8(rxlab(&args).stdout).unwrap();
         assert!(help.contains("Examples:"), "{command:?}");

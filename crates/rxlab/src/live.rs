@@ -1,0 +1,194 @@
+//! `rxlab live`: the same rings between real threads on this machine.
+
+use clap::Args;
+use live::{Config, LiveError, LiveReport, Work};
+use memory::Ps;
+use rings::{Interface, privring, rxbisect, shring};
+
+use crate::fail::Fail;
+use crate::out;
+use crate::setup::{INTERFACES, app};
+use crate::table::{Table, num, number, words};
+
+/// Options of `live`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rxlab live
+  rxlab live --interfaces rxbisect --workers 3 --skew 70 --packets 100000000
+  rxlab live --app nat --frame-len 1500 --drop --json
+
+A software card on one thread, a worker on each of some others; more threads than cores is fine. Every
+frame is checked (none lost uncounted, none twice, none torn, none overtaken in its flow), and every
+buffer must come back. Rates are of the wall clock on a busy or idle machine: compare, do not quote.")]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub what: What,
+    /// Interfaces to run, one after the other
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = INTERFACES)]
+    interfaces: Vec<String>,
+    /// Write JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is run live.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct What {
+    /// Worker threads, a queue each
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub workers: u16,
+    /// Frames that the card stores
+    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
+    pub packets: u64,
+    /// What workers do: check (read, check, free), l3fwd, lb, nat (and send)
+    #[arg(long, value_name = "A", default_value = "check")]
+    pub app: String,
+    /// Flows
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub flows: u32,
+    /// Bytes of a frame, without FCS
+    #[arg(long, value_name = "BYTES", default_value_t = 60)]
+    pub frame_len: u16,
+    /// Percent of RSS that leads to worker 0; 0 is even
+    #[arg(long, value_name = "PCT", default_value_t = 0)]
+    pub skew: u8,
+    /// Frames that a worker receives at a time
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub burst: usize,
+    /// The card drops where rings are full, instead of waiting
+    #[arg(long)]
+    pub drop: bool,
+    /// Rx ring entries (privring, shring)
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub ring: u32,
+    /// Ax ring entries (rxbisect)
+    #[arg(long, value_name = "N", default_value_t = 128)]
+    pub ax: u32,
+    /// Bx ring entries (rxbisect)
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub bx: u32,
+    /// Transmit ring entries
+    #[arg(long, value_name = "N", default_value_t = 1024)]
+    pub tx_ring: u32,
+    /// Buffers; 0 is what rings, caches and bursts can hold
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub pool: u32,
+    /// Seconds without progress after which a run is given up
+    #[arg(long, value_name = "S", default_value_t = 10)]
+    pub patience: u64,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// An option that is not allowed, or a rule that does not hold.
+pub(crate) fn run(options: Options) -> Result<(), Fail> {
+    let configs = options.interfaces.iter().map(|i| options.what.config(i)).collect::<Result<Vec<_>, _>>()?;
+    let bar = out::progress(configs.len() as u64, "running live");
+    let mut reports = Vec::new();
+    for config in &configs {
+        reports.push(one(config)?);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    if options.json { out::json(&reports) } else { out::print(&table(&reports).text(out::colour())) }
+}
+
+/// One run, and all that must hold of it.
+///
+/// # Errors
+/// What was refused or does not hold.
+pub(crate) fn one(config: &Config) -> Result<LiveReport, Fail> {
+    let name = config.interface.name();
+    let report = live::run(config).map_err(|e| match e {
+        LiveError::Stalled { seconds, dump } => {
+            out::note(&dump);
+            Fail::new(format!("{name}: nothing moved for {seconds} s"))
+        }
+        other => Fail::new(format!("{name}: {other}")),
+    })?;
+    report.holds().map_err(|e| Fail::new(format!("{name}: {e}")))?;
+    Ok(report)
+}
+
+impl What {
+    /// The run of one interface.
+    ///
+    /// # Errors
+    /// A name or size that is not allowed.
+    pub(crate) fn config(&self, interface: &str) -> Result<Config, Fail> {
+        let queues = u32::from(self.workers);
+        let interface = match interface {
+            "privring" => Interface::PrivRing(privring::Sizes { ring: self.ring }),
+            "shring" => Interface::ShRing(shring::Sizes {
+                ring: self.ring,
+                shared_by: queues,
+                ..shring::Sizes::default()
+            }),
+            "rxbisect" => Interface::RxBisect(rxbisect::Sizes {
+                ax: self.ax,
+                bx: self.bx,
+                ..rxbisect::Sizes::default()
+            }),
+            _ => {
+                let known = INTERFACES.join(", ");
+                return Err(Fail::new(format!(
+                    "--interfaces: unknown interface `{interface}`; allowed: {known}"
+                )));
+            }
+        };
+        if self.workers == 0 {
+            return Err(Fail::new("--workers 0: allowed: 1 to 64"));
+        }
+        interface.validate(queues).map_err(Fail::new)?;
+        let work = if self.app == "check" { Work::Check } else { Work::App(app(&self.app, "check, ")?) };
+        Ok(Config {
+            workers: self.workers,
+            packets: self.packets,
+            work,
+            flows: self.flows,
+            frame_len: self.frame_len,
+            skew_pct: self.skew,
+            burst: self.burst,
+            lossless: !self.drop,
+            tx_ring: self.tx_ring,
+            buffers: self.pool,
+            patience: Ps::from_us(self.patience.clamp(1, 3600) * 1_000_000),
+            ..Config::new(interface)
+        })
+    }
+}
+
+fn table(reports: &[LiveReport]) -> Table {
+    let mut table = Table::new(&[
+        words("interface"),
+        words("work"),
+        number("workers", ""),
+        number("frames", "received"),
+        number("dropped", ""),
+        number("rate", "Mpps"),
+        number("foreign", "buffers"),
+        number("lock", "waits"),
+        number("buffers", "in use"),
+        words("received by each worker, %"),
+    ]);
+    for r in reports {
+        let received: u64 = r.received.iter().sum();
+        let share = |n: &u64| format!("{:.1}", *n as f64 / received.max(1) as f64 * 100.0);
+        let counter = |name: &str| r.counters.get(name).map_or("-".into(), u64::to_string);
+        table.rows.push(vec![
+            r.interface.into(),
+            r.work.into(),
+            r.workers.to_string(),
+            received.to_string(),
+            (r.dropped.values().sum::<u64>() + r.app_dropped.values().sum::<u64>()).to_string(),
+            num(r.mpps),
+            counter("foreign"),
+            counter("lock_waits"),
+            r.buffers_in_use.to_string(),
+            r.received.iter().map(share).collect::<Vec<_>>().join(" "),
+        ]);
+    }
+    table
+}

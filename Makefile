@@ -1,0 +1,70 @@
+# Each target does its own set-up: on a fresh Debian 12 with a Rust toolchain, as root, `make demo` and
+# `make test` need nothing else.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+# Where the demo and the experiments leave their output.
+OUT ?= .
+RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
+
+.PHONY: help demo test long experiments build toolchain packages
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: build ## Make a workload, compare the interfaces on it, write report.html
+	$(RXLAB) compare --workload fixed:1500,flows=10k --html $(OUT)/report.html
+	@echo "plots: $(OUT)/report.html"
+
+test: toolchain packages ## All tests
+	cargo test --workspace --quiet
+	cargo test --release --quiet -p rings --test native_cost
+	cargo test --quiet -p memory --features checked --test loom_probes
+
+# An hour or so, and a nightly toolchain.
+long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
+	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p rings --test loom_rings
+	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p memory --features checked --test loom_probes
+	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri rust-src
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native
+	fuzz/run 600
+	for n in 1 2 3; do $(RXLAB) live --workers $$n --skew 60 --packets 1000000000 --patience 60; done
+
+# One full run of every experiment, with machine, date, commit and command beside it.
+experiments: build ## Run all experiments into docs/results
+	@mkdir -p docs/results
+	@for id in $$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)".*/\1/p'); do \
+	  file=docs/results/$${id//\//-}; \
+	  echo "$$id -> $$file.txt"; \
+	  { echo "date:    $$(date -u +%Y-%m-%d)"; \
+	    echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates experiments profiles || echo ' and uncommitted changes')"; \
+	    echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
+	    echo "command: rxlab experiment run $$id"; echo; \
+	    $(RXLAB) experiment run $$id; } > $$file.txt; \
+	done
+
+build: toolchain
+	cargo build --release --quiet -p rxlab
+
+# One line for an older toolchain, before cargo says it in many.
+toolchain:
+	@command -v cargo >/dev/null || { echo "rxlab needs Rust $(RUST) or later: install it with rustup, see https://rustup.rs" >&2; exit 2; }
+	@have=$$(rustc --version | cut -d' ' -f2); \
+	printf '%s\n%s\n' "$(RUST)" "$$have" | sort -VC || { echo "rxlab needs Rust $(RUST) or later, this is $$have: run rustup update stable" >&2; exit 2; }
+
+RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+# Programs that tests run: valgrind counts instructions, python3-venv holds the reference cache simulator.
+PACKAGES := valgrind python3 python3-venv gcc
+
+packages:
+	@missing=; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \
+	if [ -z "$$missing" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing$$missing"; \
+	  apt-get update -qq </dev/null && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $$missing </dev/null >/dev/null; \
+	else \
+	  echo "make: the tests need these Debian packages:$$missing (apt-get install$$missing)" >&2; exit 2; \
+	fi

@@ -79,10 +79,13 @@ impl<M: Memory> Card<M> {
             self.sent[*flow as usize] = turn + 1;
         }
         self.offered += count as u64;
-        let mut left = count;
+        let (mut left, mut stuck) = (count, false);
         loop {
+            // While the ring is full, one frame finds out as well as all of them.
+            let offer = if stuck { 1 } else { left };
             let mut outcomes = [Outcome::Delivered; CHUNK];
-            port.receive_burst(m, chunk.queue, &frames[..left], &mut outcomes);
+            outcomes[offer..].fill(Outcome::RingFull);
+            port.receive_burst(m, chunk.queue, &frames[..offer], &mut outcomes[..offer]);
             port.nic_mut().poll(m);
             if !self.lossless || self.shared.aborted() {
                 break;
@@ -99,8 +102,9 @@ impl<M: Memory> Card<M> {
             if left == 0 {
                 break;
             }
+            stuck = left == before;
             let moved = self.returns && take_sent(m, &mut self.tx, &mut self.ledger) > 0;
-            if left == before && !moved {
+            if stuck && !moved {
                 self.waits += 1;
                 m.idle();
             }

@@ -147,8 +147,8 @@ impl<M: Memory> Consumer<M> {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// Reads the doorbell. A value that goes back or beyond the ring is ignored: a core can only stop
-    /// its own ring by it.
+    /// Reads the doorbell. A value beyond the ring is ignored: a core can only stop its own ring by it.
+    /// So is one that goes back: the doorbells of cores that share a ring may overtake each other.
     #[inline(always)]
     pub(crate) fn refresh(&mut self, m: &mut M) {
         let tail = m.acquire(self.doorbell, 0); // pairs with the producer's `ring`

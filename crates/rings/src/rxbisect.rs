@@ -12,7 +12,8 @@
 //! consumed: the notice. A Bx entry holds a frame, a notice (`split`), or both (`combined`):
 //! `[buffer, rss | kind << 32, Ax index | Ax ring << 32, signal]`.
 //!
-//! Host half: [`host`]; NIC half, with the rules for choosing an Ax ring and for notices: [`nic`].
+//! Host half: `rxbisect/host.rs`; NIC half, with the rules for choosing an Ax ring and for notices:
+//! `rxbisect/nic.rs`.
 
 mod host;
 mod nic;

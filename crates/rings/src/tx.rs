@@ -319,7 +319,9 @@ impl<M: Memory> Queue<M> {
         }
         if let Some(rate) = self.limit {
             let span = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate);
-            self.due = m.now().max(self.due) + Ps(u64::try_from(span).unwrap_or(u64::MAX));
+            let span = Ps(u64::try_from(span).unwrap_or(u64::MAX));
+            // A frame that was collected late by less than its own time does not delay the next.
+            self.due = self.due.max(m.now().saturating_sub(span)) + span;
         }
     }
 

@@ -140,6 +140,16 @@ fn words_that_name_no_buffer_are_skipped() {
     assert_eq!(dropped(&world).1, 1);
 }
 
+/// Doorbells of several cores may reach the card in another order than they were rung.
+#[test]
+fn a_doorbell_that_comes_late_takes_nothing_back() {
+    let (mut world, plain) = world(4, 2, 8, 2);
+    assert_eq!(world.nic.arrive(0, 1, LEN), Ok(1));
+    plain.poke("shring.doorbell", 0, 0, 2);
+    assert_eq!(world.nic.arrive(0, 4, LEN), Ok(3));
+    world.finish(false).unwrap();
+}
+
 #[test]
 fn all_is_drained_whoever_holds_it() {
     let (mut world, _) = world(8, 3, 8, 3);

@@ -12,7 +12,7 @@ use rings::{Interface, build, pool, privring, rxbisect, shring, tx};
 
 const QUEUES: u32 = 3;
 const BUFFERS: u32 = 512;
-const FRAMES: u64 = if cfg!(miri) { 200 } else { 60_000 };
+const FRAMES: u64 = if cfg!(miri) { 200 } else { 20_000 };
 
 /// Offers until enough was delivered: three of four frames go to queue 0.
 fn wire(nic: &mut MockNic<NativeView<'_>>) -> u64 {

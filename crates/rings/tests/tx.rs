@@ -150,6 +150,20 @@ fn a_rate_limit_delays_its_queue_alone() {
 }
 
 #[test]
+fn a_rate_holds_when_the_nic_looks_a_little_late_but_pauses_save_nothing() {
+    let mut p = port(16, 1, 1);
+    p.space.advance(Ps::from_us(10));
+    p.wire.limit(0, Some(1_000_000_000));
+    p.post(0, &[1; 16]);
+    assert_eq!([p.send(), p.send(), p.send()], [Some((0, 1)), Some((0, 1)), None], "one frame's time ahead");
+    for n in 1..10 {
+        assert_eq!(p.wire.next_due(), Some(Ps::from_us(10) + Ps::from_ns(992 * n)));
+        p.space.advance(p.wire.next_due().unwrap() + Ps::from_ns(300) - p.nic.now());
+        assert_eq!([p.send(), p.send()], [Some((0, 1)), None]);
+    }
+}
+
+#[test]
 fn false_words_stop_nobody_else() {
     let mut p = port(4, 1, 2);
     p.post(0, &[1]);

@@ -1,0 +1,87 @@
+//! Words that no honest side writes: neither half may panic, hang or name a buffer that is not there.
+//! What the books say afterwards is the liar's own loss.
+
+mod common;
+
+use memory::Ps;
+use proptest::prelude::*;
+use rings::world::{Op, Setup};
+use rings::{Interface, privring, rxbisect, shring, tx};
+
+/// A shared word that the other side writes: field, words of its shortest array.
+const WORDS: [&[(&str, usize)]; 4] = [
+    &[("tx.doorbell", 1), ("tx.consumed", 1), ("tx.descriptor", 4)],
+    &[("privring.doorbell", 1), ("privring.descriptor", 2), ("privring.completion", 8)],
+    &[("shring.doorbell", 1), ("shring.descriptor", 2), ("shring.completion", 8), ("shring.index", 1)],
+    &[
+        ("rxbisect.ax.doorbell", 1),
+        ("rxbisect.ax.descriptor", 2),
+        ("rxbisect.bx.entry", 8),
+        ("rxbisect.bx.index", 1),
+    ],
+];
+const QUEUES: u32 = 2;
+const BUFFERS: u32 = 16;
+
+fn interface() -> impl Strategy<Value = (usize, Interface)> {
+    let timeout = Ps::from_ns(500);
+    let bisect = rxbisect::Sizes { ax: 2, bx: 4, group: 0, batch: 2, timeout, alloc_queues: 0 };
+    prop_oneof![
+        Just((1, Interface::PrivRing(privring::Sizes { ring: 4 }))),
+        Just((2, Interface::ShRing(shring::Sizes { ring: 4, shared_by: QUEUES, completions: 2 }))),
+        Just((3, Interface::RxBisect(bisect))),
+    ]
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Do(Op),
+    /// Overwrites a word: of the receive interface or the transmit ring, which field, whose, which word.
+    Lie {
+        rx: bool,
+        field: usize,
+        instance: usize,
+        word: usize,
+        value: u64,
+    },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let value = prop_oneof![any::<u64>(), 0..64u64, (0..64u64).prop_map(|n| n.wrapping_neg())];
+    let lie = (any::<bool>(), 0..4usize, 0..QUEUES as usize, 0..8usize, value);
+    prop_oneof![
+        3 => (0..2u16, 1..6u16, 16..200u16).prop_map(|(queue, n, len)| Step::Do(Op::Arrive { queue, n, len })),
+        4 => (0..2u16, 0..9u16).prop_map(|(core, burst)| Step::Do(Op::Poll { core, burst })),
+        2 => (0..2u16, 1..5u16).prop_map(|(core, n)| Step::Do(Op::Send { core, n })),
+        2 => (0..2u16, 1..5u16).prop_map(|(core, n)| Step::Do(Op::Free { core, n })),
+        2 => (1..5u16).prop_map(|n| Step::Do(Op::NicTx { n })),
+        1 => (0..1000u32).prop_map(|ns| Step::Do(Op::Tick { ns })),
+        4 => lie.prop_map(|(rx, field, instance, word, value)| Step::Lie { rx, field, instance, word, value }),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_words_are_survived((kind, interface) in interface(), steps in prop::collection::vec(step(), 0..80)) {
+        let tx = tx::Sizes { ring: 4, complete_every: 2 };
+        let setup = Setup { interface, queues: QUEUES, tx, buffers: BUFFERS, cache: 2 };
+        let (mut world, memory) = common::with(&setup);
+        world.fill();
+        for step in steps {
+            match step {
+                Step::Do(op) => drop(world.apply(op)), // a violation is the liar's, a panic is ours
+                Step::Lie { rx, field, instance, word, value } => {
+                    let fields = WORDS[if rx { kind } else { 0 }];
+                    let (name, len) = fields[field % fields.len()];
+                    // Cores that share a ring share its descriptors.
+                    let shared = matches!(name, "shring.doorbell" | "shring.descriptor");
+                    memory.poke(name, if shared { 0 } else { instance }, word % len, value);
+                }
+            }
+        }
+        world.nic.stop();
+        world.cores.iter_mut().for_each(|core| core.drain());
+    }
+}

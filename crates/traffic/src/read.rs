@@ -4,7 +4,7 @@
 
 use flate2::read::MultiGzDecoder;
 use pcap_parser::traits::{PcapNGPacketBlock, PcapReaderIterator};
-use pcap_parser::{Block, PcapBlockOwned, PcapError, create_reader};
+use pcap_parser::{Block, InterfaceDescriptionBlock, OptionCode, PcapBlockOwned, PcapError, create_reader};
 use ruzstd::decoding::StreamingDecoder;
 use std::io::{self, Read};
 
@@ -153,13 +153,8 @@ impl Section {
                 let base: u128 = if b.if_tsresol & 0x80 == 0 { 10 } else { 2 };
                 // A resolution that does not fit is nonsense; fall back on the format's default.
                 let resolution = base.checked_pow(exponent).unwrap_or(1_000_000);
-                let link = b.linktype.0;
-                self.interfaces.push(Interface {
-                    link,
-                    resolution,
-                    offset_s: b.if_tsoffset,
-                    snaplen: b.snaplen,
-                });
+                let (link, offset_s, snaplen) = (b.linktype.0, self.offset(&b), b.snaplen);
+                self.interfaces.push(Interface { link, resolution, offset_s, snaplen });
             }
             PcapBlockOwned::NG(Block::EnhancedPacket(b)) => {
                 let Some(i) = self.interfaces.get(b.if_id as usize) else { return false };
@@ -176,6 +171,17 @@ impl Section {
             PcapBlockOwned::NG(_) => {}
         }
         true
+    }
+
+    /// Where an interface's time starts, in s. Its field of the same name is right only for
+    /// little-endian captures: the option is read here.
+    fn offset(&self, b: &InterfaceDescriptionBlock<'_>) -> i64 {
+        let option = b.options.iter().find(|o| o.code == OptionCode::IfTsoffset);
+        match option.and_then(|o| o.value.first_chunk::<8>()) {
+            Some(bytes) if self.big_endian => i64::from_be_bytes(*bytes),
+            Some(bytes) => i64::from_le_bytes(*bytes),
+            None => 0,
+        }
     }
 
     /// Length of the pcapng block at the start of `data`, when all of it is there.

@@ -6,4 +6,5 @@ mod against_etherparse;
 mod build;
 mod checksums;
 mod fuzz_smoke;
+mod known;
 mod toeplitz;

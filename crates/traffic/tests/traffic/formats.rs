@@ -125,6 +125,32 @@ fn a_simple_packet_block_has_the_time_before_it() {
     assert_eq!(frames[2].head[29], 2);
 }
 
+/// Interfaces differ in link type, in time unit (a power of ten or of two) and in where time starts.
+#[test]
+fn interfaces_keep_to_themselves() {
+    for big in [false, true] {
+        let format = Format::Ng { big, digits: 6 };
+        let word = |w: u32| if big { w.to_be_bytes() } else { w.to_le_bytes() };
+        let half = |h: u16| if big { h.to_be_bytes() } else { h.to_le_bytes() };
+        let packet = |at| Packet { at, bytes: udp(1, 60), len: 60 };
+        let mut file = format.file(1, &[packet(3_000_000_000)]);
+        // Interface 1: raw IP, units of 2^-10 s, one second later.
+        let resolution = [&half(9)[..], &half(1), &[0x8a, 0, 0, 0]].concat();
+        let offset =
+            [&half(14)[..], &half(8), &if big { 1u64.to_be_bytes() } else { 1u64.to_le_bytes() }].concat();
+        let body = [&half(101)[..], &half(0), &word(0), &resolution, &offset, &[0; 4]].concat();
+        file.extend(format.block(1, &body));
+        let ip = &udp(2, 62)[14..];
+        let packet = [[1, 0, 3 * 1024 + 512, 48, 48].map(word).concat(), ip.to_vec()].concat();
+        file.extend(format.block(6, &packet));
+        let trace = read(&file).unwrap();
+        let info = trace.stats().clone();
+        assert_eq!((info.packets, info.made_headers, info.skipped.total()), (2, 1, 0));
+        assert_eq!(info.links.into_iter().collect::<Vec<_>>(), [("ethernet", 1), ("raw-ip", 1)]);
+        assert_eq!(info.duration_ns, 1_500_000_000, "3 s and 3.5 + 1 s");
+    }
+}
+
 #[test]
 fn damaged_blocks_are_skipped_and_counted() {
     let format = Format::Ng { big: false, digits: 6 };
@@ -230,6 +256,12 @@ fn a_written_capture_reads_back() {
         assert_eq!(read.at / 1000, made.at / 1000 - first);
     }
     std::fs::remove_file(&path).unwrap();
+    // A directory that is not empty cannot be replaced: what was written beside it goes away.
+    let taken = path.with_extension("dir");
+    std::fs::create_dir_all(taken.join("x")).unwrap();
+    assert!(matches!(traffic::write_pcap(&taken, source.as_mut(), 1), Err(TraceError::Write { .. })));
+    assert!(!path.with_extension("dir.part").exists());
+    std::fs::remove_dir_all(&taken).unwrap();
     let nowhere = path.join("below-a-file.pcap");
     let error = traffic::write_pcap(&nowhere, source.as_mut(), 1).unwrap_err().to_string();
     assert!(error.starts_with(nowhere.to_str().unwrap()) && error.contains("cannot write"), "{error}");

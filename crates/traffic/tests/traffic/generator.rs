@@ -191,6 +191,8 @@ fn the_seed_decides_everything() {
     };
     assert_eq!(take(1), take(1));
     assert_ne!(take(1), take(2));
+    let names = |seed| flows("fixed:60,flows=10", 0, 1, seed, 1000).into_keys().collect::<BTreeSet<_>>();
+    assert!(names(1).is_disjoint(&names(2)), "other flows, not only another order");
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn the_first_lap_is_as_captured_and_seeds_change_the_next() {
     assert_ne!(run(9)[5..], run(10)[5..]);
 }
 
-/// TCP over IPv6 and a first fragment: checksums past the addresses follow too.
+/// TCP and ICMP over IPv6 and a first fragment: checksums past the addresses follow too.
 #[test]
 fn checksums_follow_where_they_are() {
     let mut v6 = vec![0; 80];
@@ -119,13 +119,20 @@ fn checksums_follow_where_they_are() {
     let (header, segment) = v6.split_at_mut(54);
     let sum = checksum::transport(&header[22..54], 6, segment);
     segment[16..18].copy_from_slice(&sum.to_be_bytes());
+    let mut icmp = v6.clone();
+    icmp[20] = 58;
+    icmp[54..].fill(0);
+    let (header, message) = icmp.split_at_mut(54);
+    let sum = checksum::transport(&header[22..54], 58, message);
+    message[2..4].copy_from_slice(&sum.to_be_bytes());
     let mut fragment = udp(1, 100);
     fragment[20] = 0x20;
     let sum = checksum::ipv4(&fragment[14..34]).unwrap();
     fragment[24..26].copy_from_slice(&sum.to_be_bytes());
-    let w = workload(&[(0, v6), (1, fragment)]);
-    for lap in take(w.source(0, 1, Rate::Gbps(1.0), 1).as_mut(), 40).chunks(2) {
-        let (v6, v4) = (lap[0].bytes(), lap[1].bytes());
+    let w = workload(&[(0, v6), (1, fragment), (2, icmp)]);
+    for lap in take(w.source(0, 1, Rate::Gbps(1.0), 1).as_mut(), 60).chunks(3) {
+        let (v6, v4, icmp) = (lap[0].bytes(), lap[1].bytes(), lap[2].bytes());
+        assert_eq!(checksum::finish(checksum::add(checksum::add(58 + 26, &icmp[22..54]), &icmp[54..80])), 0);
         assert_eq!(checksum::finish(checksum::add(checksum::add(6 + 26, &v6[22..54]), &v6[54..80])), 0);
         assert_eq!(checksum::finish(checksum::add(0, &v4[14..34])), 0);
         assert_eq!(checksum::finish(checksum::add(checksum::add(17 + 66, &v4[26..34]), &v4[34..100])), 0);

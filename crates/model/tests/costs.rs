@@ -1,0 +1,219 @@
+//! What an access costs one agent, to the picosecond: `world::price` has the sums' terms.
+//! `visibility.rs` goes on where agents meet.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod caches;
+mod world;
+
+use memory::{Buf, Class, Memory, Ps, Side, Touch};
+use world::price::{BYTE, DRAM, L2, LLC, NS, OP, SNOOP, STORES, TLP, cost, get, touch, until};
+use world::{World, server};
+
+#[test]
+fn cost_01_work() {
+    let mut w = World::new(server());
+    w.core(0, |m| {
+        assert_eq!(cost(m, |m| m.work(1000)), 1000 * NS / 2);
+        assert_eq!(cost(m, |m| m.work(0)), 0);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_02_idle_dram_then_l2() {
+    let mut w = World::new(server());
+    let t = w.table(4);
+    w.core(0, move |m| {
+        assert_eq!(touch(m, t, 0), DRAM);
+        assert_eq!(touch(m, t, 1), DRAM);
+        assert_eq!(touch(m, t, 0), L2);
+        assert_eq!(touch(m, t, 1), L2);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_03_the_other_half_of_a_pair() {
+    let mut s = server();
+    s.caches.adjacent_prefetch = true;
+    let mut w = World::new(s);
+    let t = w.table(4);
+    w.core(0, move |m| {
+        assert_eq!(touch(m, t, 3), DRAM);
+        assert_eq!(touch(m, t, 2), L2, "came along");
+        assert_eq!(touch(m, t, 1), DRAM, "another pair");
+    });
+    let counts = w.run().sim().hierarchy.counts;
+    assert_eq!((counts.llc_misses, counts.dram_reads), (2, 4));
+}
+
+#[test]
+fn cost_04_llc_hit_after_an_l2_victim() {
+    let mut w = World::new(server());
+    // 1024 sets of 16 ways: the 17th line of a set pushes the first one out.
+    let t = w.table(17 * 1024);
+    w.core(0, move |m| {
+        for i in 0..17 {
+            assert_eq!(touch(m, t, i * 1024), DRAM);
+        }
+        assert_eq!(touch(m, t, 0), LLC);
+        assert_eq!(touch(m, t, 0), L2);
+        assert_eq!(touch(m, t, 1024), LLC, "pushed out in turn");
+    });
+    w.run();
+}
+
+#[test]
+fn cost_05_a_dma_written_frame_is_in_the_llc() {
+    let mut w = World::new(server());
+    let b = w.buffers(2);
+    w.nic(move |m| m.put(b, Buf(0), 0, &[1; 64], 128));
+    w.core(0, move |m| {
+        until(m, 1000 * NS);
+        assert_eq!(get(m, b, 0, 128), 2 * LLC);
+        assert_eq!(get(m, b, 0, 128), 2 * L2);
+        assert_eq!(get(m, b, 1, 64), DRAM, "never written");
+    });
+    w.run();
+}
+
+#[test]
+fn cost_06_store() {
+    let mut w = World::new(server());
+    let t = w.table(4);
+    w.core(0, move |m| {
+        assert_eq!(cost(m, |m| m.touch(t, 0, Touch::Write)), DRAM / STORES);
+        assert_eq!(touch(m, t, 0), L2);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_07_snoop() {
+    let mut w = World::new(server());
+    let b = w.buffers(1);
+    w.core(0, move |m| m.meta(b, Buf(0), 0, Touch::Write));
+    w.core(1, move |m| {
+        until(m, 1000 * NS);
+        assert_eq!(cost(m, |m| m.meta(b, Buf(0), 0, Touch::Read)), SNOOP);
+        assert_eq!(cost(m, |m| m.meta(b, Buf(0), 0, Touch::Read)), L2);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_08_dram_under_load() {
+    let mut w = World::new(server());
+    let t = w.table(1000);
+    w.core(0, move |m| {
+        // Stores to new lines, 64 B each, fill a window of 5 us; 80 % of 100 GB/s, or 400 kB, would be all.
+        let mut lines = 0;
+        while m.now() < Ps(5_000 * NS) {
+            m.touch(t, lines * 64, Touch::Write);
+            lines += 1;
+        }
+        assert_eq!(lines, (5_000 * NS).div_ceil(DRAM / STORES));
+        let u = lines as f64 * 64.0 / 400_000.0;
+        let loaded = 85_000.0 + 25_000.0 * u / (1.0 - u);
+        assert_eq!(touch(m, t, lines), loaded as u64);
+        until(m, 9_900 * NS);
+        assert_eq!(touch(m, t, lines + 1), loaded as u64, "until the window is over");
+        until(m, 40_000 * NS);
+        assert_eq!(touch(m, t, lines + 2), DRAM, "after quiet windows");
+    });
+    w.run();
+}
+
+#[test]
+fn cost_09_own_words() {
+    let mut w = World::new(server());
+    let f = w.words::<1>(Class::Body, Side::Host, 16);
+    w.core(0, move |m| {
+        assert_eq!(cost(m, |m| m.write(f, 0, [1])), OP + DRAM / STORES, "a new line");
+        assert_eq!(cost(m, |m| m.write(f, 1, [1])), OP, "the same line");
+        assert_eq!(cost(m, |m| assert_eq!(m.read(f, 0), [1])), OP);
+        assert_eq!(cost(m, |m| assert_eq!(m.read(f, 8), [0])), OP + DRAM, "the next line");
+    });
+    w.run();
+}
+
+#[test]
+fn cost_10_dma_write_occupies_the_link() {
+    let mut w = World::new(server());
+    let b = w.buffers(2);
+    w.nic(move |m| {
+        assert_eq!(cost(m, |m| m.put(b, Buf(0), 0, &[], 64)), 64 * BYTE + TLP);
+        assert_eq!(cost(m, |m| m.put(b, Buf(1), 0, &[], 1500)), 1500 * BYTE + 6 * TLP);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_11_dma_read_occupies_the_other_way() {
+    let mut w = World::new(server());
+    let b = w.buffers(1);
+    w.nic(move |m| {
+        m.put(b, Buf(0), 0, &[], 1500);
+        assert_eq!(cost(m, |m| m.get(b, Buf(0), 0, &mut [], 1500)), 1500 * BYTE + 6 * TLP);
+        // Its three requests of 512 B at most took the way up.
+        assert_eq!(cost(m, |m| m.put(b, Buf(0), 0, &[], 64)), 64 * BYTE + TLP + 3 * TLP);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_12_descriptors_are_fetched_by_the_line_ahead_of_use() {
+    let mut w = World::new(server());
+    let b = w.buffers(1);
+    let d = w.words::<1>(Class::Body, Side::Host, 16);
+    w.nic(move |m| {
+        assert_eq!(cost(m, |m| _ = m.read(d, 0)), 0, "prefetched");
+        assert_eq!(cost(m, |m| _ = m.read(d, 7)), 0, "the same line");
+        // One line came down, one request went up.
+        assert_eq!(cost(m, |m| m.put(b, Buf(0), 0, &[], 64)), 64 * BYTE + TLP + TLP);
+        let line = 64 * BYTE + TLP;
+        assert_eq!(cost(m, |m| m.get(b, Buf(0), 0, &mut [], 64)), 64 * BYTE + TLP + line);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_13_prefetch_hides_latency() {
+    let mut w = World::new(server());
+    let b = w.buffers(3);
+    w.core(0, move |m| {
+        for (buf, work, left) in [
+            (0, 40 * NS, DRAM - OP - 40 * NS), // started OP + 40 ns ago
+            (1, 80 * NS, L2),                  // 4 ns to go: not less than an L2 hit
+            (2, 500 * NS, L2),
+        ] {
+            assert_eq!(cost(m, |m| m.prefetch(b, Buf(buf), 0)), OP);
+            m.work((work / NS * 2) as u32);
+            assert_eq!(get(m, b, buf, 64), left);
+            assert_eq!(get(m, b, buf, 64), L2);
+        }
+    });
+    w.run();
+}
+
+#[test]
+#[ignore = "an access to a prefetched line does not reach the caches, so its store is lost"]
+fn cost_14_a_store_to_a_prefetched_line_makes_it_dirty() {
+    let run = |prefetch: bool| {
+        let mut w = World::new(caches::small(1, caches::tiny()));
+        let b = w.buffers(1);
+        let t = w.table(400);
+        w.core(0, move |m| {
+            if prefetch {
+                m.prefetch(b, Buf(0), 0);
+            }
+            m.put(b, Buf(0), 0, &[1; 64], 64);
+            for line in 0..400 {
+                m.touch(t, line * 64, Touch::Read); // pushes it out of all caches
+            }
+        });
+        w.run().sim().hierarchy.counts.dram_writes
+    };
+    assert_eq!((run(false), run(true)), (1, 1));
+}

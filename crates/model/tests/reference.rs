@@ -1,0 +1,116 @@
+//! The model's caches against a second, naive set of caches: the same accesses, the same level for
+//! each of them, the same counts and contents.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod caches;
+mod naive;
+
+use caches::{Chance, small, tiny};
+use model::hierarchy::{Counts, Hierarchy};
+use model::profile::{Caches, Placement};
+use naive::Naive;
+
+const CORES: u32 = 3;
+/// Lines that move between agents, and all lines: the rest are a table.
+const SHARED: u32 = 160;
+const LINES: u32 = 224;
+const ACCESSES: u32 = 20_000;
+const SEEDS: u64 = 4;
+
+/// Runs both on the same accesses; what they counted.
+fn compare(caches: Caches, seed: u64) -> Counts {
+    let server = small(CORES, caches.clone());
+    let mut model = Hierarchy::new(&server, LINES, SHARED, seed);
+    let mut naive = Naive::new(&caches, CORES, SHARED);
+    let mut chance = Chance::new(seed);
+    for n in 0..ACCESSES {
+        let core = chance.below(CORES) as usize;
+        // Stretches of lines come and go, as rings turn.
+        let near = (n / 50 * 7 + chance.below(40)) % LINES;
+        let line = if chance.below(4) == 0 { chance.below(LINES) } else { near };
+        let kind = chance.below(10);
+        let what = format!("seed {seed}, access {n}: kind {kind}, core {core}, line {line}, {caches:?}");
+        match kind {
+            0..=3 => assert_eq!(model.core(core, line, false), naive.core(core, line, false), "{what}"),
+            4..=5 => assert_eq!(model.core(core, line, true), naive.core(core, line, true), "{what}"),
+            6..=8 => {
+                let (line, whole) = (line % SHARED, chance.below(8) > 0);
+                assert_eq!(model.dma_write(line, whole), naive.dma_write(line, whole), "{what}");
+            }
+            _ => assert_eq!(model.dma_read(line % SHARED), naive.dma_read(line % SHARED), "{what}"),
+        }
+        assert_eq!(model.counts, naive.counts, "{what}");
+        if n % 1000 == 999 {
+            // A DMA read looks everywhere and changes nothing: it shows what is cached and where.
+            for line in 0..LINES {
+                assert_eq!(model.dma_read(line), naive.dma_read(line), "contents after {what}: line {line}");
+            }
+        }
+    }
+    // What each L2 holds, and which lines are dirty, shows when everything is read and pushed out.
+    for line in (0..LINES).chain(LINES..4 * LINES) {
+        for core in 0..CORES as usize {
+            assert_eq!(model.core(core, line, false), naive.core(core, line, false), "final read of {line}");
+        }
+    }
+    assert_eq!(model.counts, naive.counts, "after everything was pushed out: {caches:?}");
+    model.counts
+}
+
+/// Both on several seeds, and every counter must have moved.
+fn agree(caches: &Caches) {
+    for seed in 0..SEEDS {
+        let c = compare(caches.clone(), seed);
+        let all = [
+            c.dram_reads,
+            c.dram_writes,
+            c.dma_write_hits,
+            c.dma_write_misses,
+            c.dma_read_hits,
+            c.dma_read_misses,
+            c.l2_hits,
+            c.llc_hits,
+            c.snoops,
+            c.llc_misses,
+        ];
+        assert!(all.iter().all(|n| *n > 0), "the accesses do not reach everything: {c:?}");
+    }
+}
+
+#[test]
+fn every_number_of_ddio_ways() {
+    for ddio_ways in 1..=tiny().ways {
+        agree(&Caches { ddio_ways, ..tiny() });
+    }
+}
+
+#[test]
+fn every_number_of_inclusive_ways() {
+    for inclusive_ways in 1..=tiny().ways {
+        agree(&Caches { inclusive_ways, ..tiny() });
+    }
+}
+
+#[test]
+fn with_the_other_half_of_a_pair_prefetched() {
+    for ddio_ways in 1..=tiny().ways {
+        agree(&Caches { ddio_ways, adjacent_prefetch: true, ..tiny() });
+    }
+}
+
+#[test]
+fn other_shapes() {
+    agree(&Caches { l2_ways: 2, sets_per_slice: 4, ways: 11, ..tiny() });
+    agree(&Caches { l2_ways: 8, sets_per_slice: 2, ways: 16, ..tiny() });
+    agree(&Caches { l2_kib: 1, l2_ways: 16, sets_per_slice: 16, ways: 3, inclusive_ways: 1, ..tiny() });
+    agree(&Caches { slices: 3, sets_per_slice: 4, adjacent_prefetch: true, ..tiny() });
+}
+
+#[test]
+fn within_one_slice_and_one_page_placement_changes_nothing() {
+    let random = Caches { placement: Placement::Random, ..tiny() };
+    for seed in 0..SEEDS {
+        assert_eq!(compare(random.clone(), seed), compare(tiny(), seed));
+    }
+}

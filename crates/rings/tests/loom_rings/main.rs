@@ -19,7 +19,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 9] = [
+const SCENARIOS: [Scenario; 10] = [
     privring::RING,
     tx::SINGLE,
     tx::SEGMENTS,
@@ -29,6 +29,7 @@ const SCENARIOS: [Scenario; 9] = [
     rxbisect::COMBINED,
     rxbisect::FOREIGN,
     rxbisect::HELD,
+    rxbisect::DEDICATED,
 ];
 
 /// Runs one scenario with all orderings in force.

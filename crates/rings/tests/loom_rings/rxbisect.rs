@@ -1,7 +1,7 @@
 //! Two cores with an Ax and a Bx ring each, one NIC.
 
 use memory::checked::{CheckedSpace, Scenario, spawn};
-use memory::{Ps, Side};
+use memory::{Memory, Ps, Side};
 use rings::rxbisect::{Sizes, build};
 
 use crate::oracle::{Core, Port, Spares, buffers};
@@ -17,6 +17,10 @@ pub(crate) const FOREIGN: Scenario =
 /// The same with notices held back, until the other Ax ring is empty or the NIC stops.
 pub(crate) const HELD: Scenario =
     Scenario { name: "rxbisect, the same, notices held back", run: |space| run(space, [0; 3], 2) };
+
+/// One core receives, the other only allocates: the third frame waits for a buffer that it posts.
+pub(crate) const DEDICATED: Scenario =
+    Scenario { name: "rxbisect, 1 core and 1 allocator, rings 2, 3 frames", run: dedicated };
 
 fn run(mut space: CheckedSpace, queues: [u16; 3], batch: u32) {
     let b = buffers(&mut space, 6);
@@ -40,6 +44,38 @@ fn run(mut space: CheckedSpace, queues: [u16; 3], batch: u32) {
     queues.into_iter().for_each(|queue| port.deliver(&mut m, queue));
     let cores = cores.into_iter().map(|core| core.join().unwrap()).collect();
     port.settle(&mut space.view(Side::Both), cores, 6);
+}
+
+fn dedicated(mut space: CheckedSpace) {
+    let b = buffers(&mut space, 3);
+    let sizes = Sizes { ax: 2, bx: 2, group: 0, batch: 1, timeout: Ps::from_us(1), alloc_queues: 1 };
+    let (hosts, nic) = build(&mut space, &sizes, 1, b).unwrap();
+    let space = space.share();
+    let mut m = space.view(Side::Host);
+    let spares = [Spares::new(0, 0), Spares::new(0, 3)];
+    let cores = (0..).zip(hosts).zip(spares).map(|(half, spares)| Core::filled(&mut m, half, b, spares));
+    let mut cores: Vec<_> = cores.collect();
+    let (mut allocator, mut m) = (cores.remove(1), space.view(Side::Host));
+    let allocator = spawn(move || {
+        while allocator.poll(&mut m) == 0 && !allocator.spares.0.is_empty() {
+            m.idle();
+        }
+        allocator
+    });
+    let (mut core, mut m) = (cores.remove(0), space.view(Side::Host));
+    let core = spawn(move || {
+        core.receive(&mut m, 3);
+        core
+    });
+    let (mut m, mut port) = (space.view(Side::Nic), Port::new(nic, 1));
+    (0..3).for_each(|_| port.deliver(&mut m, 0));
+    let cores = [core, allocator].map(|core| core.join().unwrap()).into();
+    port.settle(&mut space.view(Side::Both), cores, 3);
+}
+
+#[test]
+fn a_dedicated_core_allocates() {
+    crate::passes(DEDICATED);
 }
 
 #[test]

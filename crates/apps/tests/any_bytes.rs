@@ -1,0 +1,59 @@
+//! Any bytes at all: no panic, and every buffer has one fate.
+
+mod bench;
+
+use std::sync::{Arc, LazyLock};
+
+use apps::l3fwd::{Fib, L3fwd};
+use apps::lb::Lb;
+use apps::nat::Nat;
+use apps::table::{HashTable, Shape};
+use apps::{AnyApp, Kind};
+use bench::{Bench, L4, ipv4, ipv6, region};
+use memory::native::Table;
+use memory::{NativeView, Ps};
+use proptest::prelude::*;
+
+/// 64 MiB that take their time to fill.
+static FIB: LazyLock<Arc<Fib>> = LazyLock::new(|| Arc::new(Fib::default_route()));
+
+fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>> {
+    let table = || HashTable::new(Shape::new(8), Table, Ps(1));
+    match kind {
+        Kind::L3fwd => AnyApp::L3fwd(L3fwd::new(FIB.clone(), Table, 0)),
+        Kind::Lb => AnyApp::Lb(Lb::new(table(), 3, 0)),
+        Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[10, 0, 0, 1]], None, 0)),
+    }
+}
+
+/// A good frame, some bytes of it replaced, cut or grown.
+fn frame() -> impl Strategy<Value = Vec<u8>> {
+    let l4 = prop::sample::select(vec![L4::Tcp, L4::Udp, L4::Echo]);
+    let changes = prop::collection::vec((0usize..80, any::<u8>()), 0..6);
+    (any::<bool>(), l4, changes, 0usize..300).prop_map(|(six, l4, changes, len)| {
+        let mut frame = match six {
+            true => ipv6([1; 16], [2; 16], (5, 6), l4, 9, b"payload"),
+            false => ipv4([10, 0, 0, 2], [10, 0, 0, 1], (5, 6), l4, 9, b"payload"),
+        };
+        for (at, byte) in changes {
+            if let Some(b) = frame.get_mut(at) {
+                *b = byte;
+            }
+        }
+        frame.resize(len, 0);
+        frame
+    })
+}
+
+proptest! {
+    #[test]
+    fn nothing_panics(frames in prop::collection::vec(frame(), 1..40)) {
+        let region = region();
+        let mut bench = Bench::new(&region);
+        for kind in Kind::ALL {
+            let (sent, batch) = bench.run(&mut app(kind), &frames);
+            prop_assert_eq!(batch.counters.total(), frames.len() as u64);
+            prop_assert_eq!(sent.len() as u64, batch.counters.sent + batch.counters.passed);
+        }
+    }
+}

@@ -226,3 +226,72 @@ fn cost_25_a_stall_of_all_cores() {
     assert_eq!(core.all(), [Ps(6_000 * NS)], "a core goes on at its end");
     assert_eq!(card.all(), [Ps(3_000 * NS)], "the card does not stop");
 }
+
+/// What docs/timeline.svg draws, in its numbers.
+#[test]
+#[ignore = "a poll does not see what shows between its start and its load"]
+fn cost_26_the_timeline_of_the_documentation() {
+    let mut w = World::new(server());
+    let b = w.buffers(1);
+    let completion = w.words::<4>(Class::Signal, Side::Nic, 2);
+    let lock = w.contended();
+    let descriptor = w.words::<2>(Class::Body, Side::Host, 4);
+    let bell = w.bell();
+    let (zero, one, card) = (Out::default(), Out::default(), Out::default());
+    let log = zero.clone();
+    w.core(0, move |m| {
+        while m.acquire(completion, 0) == 0 {
+            m.idle();
+        }
+        log.push(("completion seen", m.now().0));
+        m.get(b, Buf(0), 0, &mut [0; 64], 64);
+        m.work(80);
+        log.push(("frame read, worked on", m.now().0));
+        assert_eq!(m.swap_if(lock, 0, 0, 1), Ok(()));
+        log.push(("lock taken", m.now().0));
+        m.work(200);
+        m.release(lock, 0, 0);
+        log.push(("lock released", m.now().0));
+        m.write(descriptor, 0, [0, 0]);
+        m.ring(bell, 1);
+        log.push(("doorbell rung", m.now().0));
+    });
+    let log = one.clone();
+    w.core(1, move |m| {
+        until(m, 640 * NS);
+        let Err(seen) = m.swap_if(lock, 0, 0, 1) else { panic!("the lock is held") };
+        log.push(("swap failed", m.now().0));
+        m.wait(lock, 0, seen);
+        log.push(("woken", m.now().0));
+        assert_eq!(m.swap_if(lock, 0, 0, 1), Ok(()));
+        log.push(("lock taken", m.now().0));
+    });
+    let log = card.clone();
+    w.nic(move |m| {
+        until(m, 200 * NS);
+        m.put(b, Buf(0), 0, &[1; 64], 64);
+        m.publish(completion, 0, [0, 0, 0, 1]);
+        log.push(("frame and completion left", m.now().0));
+        while m.acquire(bell, 0) == 0 {
+            m.idle();
+        }
+        log.push(("doorbell seen", m.now().0));
+        m.read(descriptor, 0);
+        m.get(b, Buf(0), 0, &mut [], 64);
+        log.push(("frame fetched", m.now().0));
+    });
+    w.run();
+    let went =
+        [("frame and completion left", 214_800), ("doorbell seen", 1_593_250), ("frame fetched", 1_611_250)];
+    assert_eq!(card.all(), went);
+    let went = [
+        ("completion seen", 537_000),
+        ("frame read, worked on", 599_000),
+        ("lock taken", 669_000),
+        ("lock released", 780_625),
+        ("doorbell rung", 793_250),
+    ];
+    assert_eq!(zero.all(), went);
+    let went = [("swap failed", 739_000), ("woken", 780_625), ("lock taken", 850_625)];
+    assert_eq!(one.all(), went);
+}

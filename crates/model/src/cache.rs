@@ -133,7 +133,7 @@ impl Array {
         self.seed ^= self.seed << 25;
         self.seed ^= self.seed >> 27;
         let r = (self.seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32;
-        let nth = (u64::from(r) * u64::from(mask.count_ones()) >> 32) as u32;
+        let nth = ((u64::from(r) * u64::from(mask.count_ones())) >> 32) as u32;
         let mut m = mask;
         for _ in 0..nth {
             m &= m - 1;

@@ -8,7 +8,7 @@ const WINDOW: u64 = 5_000_000;
 const CEILING: f64 = 0.97;
 
 /// One socket's memory.
-pub struct Dram {
+pub(crate) struct Dram {
     idle: f64,
     load: f64,
     /// Usable bytes in a window.
@@ -21,20 +21,20 @@ pub struct Dram {
 
 impl Dram {
     /// Idle memory.
-    pub fn new(c: &Constants) -> Dram {
+    pub(crate) fn new(c: &Constants) -> Dram {
         let idle = c.dram_idle_ns.value * 1e3;
         let usable = c.dram_peak_gbytes.value * c.dram_usable.value * 1e9 * WINDOW as f64 * 1e-12;
         Dram { idle, load: c.dram_load_ns.value * 1e3, usable, start: 0, bytes: 0.0, latency: idle as u64 }
     }
 
     /// Latency of a read, ps.
-    pub fn latency(&self) -> u64 {
+    pub(crate) fn latency(&self) -> u64 {
         self.latency
     }
 
     /// `bytes` read or written at `at` ps; whether a new window began, and with it a new latency.
     #[inline]
-    pub fn add(&mut self, at: u64, bytes: f64) -> bool {
+    pub(crate) fn add(&mut self, at: u64, bytes: f64) -> bool {
         let new = at >= self.start + WINDOW;
         if new {
             self.roll(at);

@@ -16,7 +16,6 @@ pub fn tlp_bytes(len: u64, tlp: u64, overhead: u64) -> u64 {
 struct Lane {
     free_at: u64,
     aside: u64,
-    bytes: u64,
 }
 
 impl Lane {
@@ -24,19 +23,17 @@ impl Lane {
     fn stream(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
         let all = bytes + std::mem::take(&mut self.aside);
         self.free_at = at.max(self.free_at) + (all as f64 * ps_per_byte) as u64;
-        self.bytes += bytes;
         self.free_at
     }
 
     /// Bytes that go in between.
     fn aside(&mut self, bytes: u64) {
         self.aside += bytes;
-        self.bytes += bytes;
     }
 }
 
 /// The slot of one card.
-pub struct Link {
+pub(crate) struct Link {
     up: Lane,
     down: Lane,
     tlp: u64,
@@ -46,7 +43,7 @@ pub struct Link {
 
 impl Link {
     /// An idle link.
-    pub fn new(c: &Constants) -> Link {
+    pub(crate) fn new(c: &Constants) -> Link {
         Link {
             up: Lane::default(),
             down: Lane::default(),
@@ -57,30 +54,25 @@ impl Link {
     }
 
     /// A DMA write of `len` bytes of payload from `at` ps: when it has left the card.
-    pub fn write(&mut self, at: u64, len: u64) -> u64 {
+    pub(crate) fn write(&mut self, at: u64, len: u64) -> u64 {
         self.up.stream(at, tlp_bytes(len, self.tlp, self.overhead), self.ps_per_byte)
     }
 
     /// A DMA read of `len` bytes of payload: when the data has left the host. Requests go up, one header
     /// for every 512 B; their way there and back is `pcie_read_ns`.
-    pub fn read(&mut self, at: u64, len: u64) -> u64 {
+    pub(crate) fn read(&mut self, at: u64, len: u64) -> u64 {
         self.up.aside(len.div_ceil(REQUEST) * self.overhead);
         self.down.stream(at, tlp_bytes(len, self.tlp, self.overhead), self.ps_per_byte)
     }
 
     /// A completion of `len` bytes, written on behalf of the transmit side.
-    pub fn note(&mut self, len: u64) {
+    pub(crate) fn note(&mut self, len: u64) {
         self.up.aside(tlp_bytes(len, self.tlp, self.overhead));
     }
 
     /// A descriptor line read ahead of use, on behalf of either side.
-    pub fn fetch(&mut self, len: u64) {
+    pub(crate) fn fetch(&mut self, len: u64) {
         self.up.aside(self.overhead);
         self.down.aside(tlp_bytes(len, self.tlp, self.overhead));
-    }
-
-    /// Bytes so far, to the host and from it.
-    pub fn bytes(&self) -> (u64, u64) {
-        (self.up.bytes, self.down.bytes)
     }
 }

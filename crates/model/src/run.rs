@@ -95,10 +95,20 @@ fn validate(s: &Scenario) -> Result<(), Error> {
     let bad = |what: String| Err(Error::Scenario(what));
     let hosts: u32 = (0..s.ports()).map(|p| s.interface.hosts(s.queues(p))).sum();
     if s.cores == 0 || hosts > s.server.cores {
-        return bad(format!("{} cores; allowed on {}: 1 to {}", s.cores.max(hosts), s.server.name, s.server.cores));
+        return bad(format!(
+            "{} cores; allowed on {}: 1 to {}",
+            s.cores.max(hosts),
+            s.server.name,
+            s.server.cores
+        ));
     }
     if s.sources.is_empty() || s.sources.len() as u32 > s.server.nic.ports {
-        return bad(format!("{} ports; allowed on {}: 1 to {}", s.sources.len(), s.server.name, s.server.nic.ports));
+        return bad(format!(
+            "{} ports; allowed on {}: 1 to {}",
+            s.sources.len(),
+            s.server.name,
+            s.server.nic.ports
+        ));
     }
     if !(1..=64).contains(&s.sampling) || !s.sampling.is_power_of_two() {
         return bad(format!("one set in {} sampled; allowed: 1, 2, 4, 8, 16, 32, 64", s.sampling));
@@ -127,7 +137,13 @@ fn device_limits(s: &Scenario) -> Result<(), Error> {
     let sizes = params.iter().filter(|(name, n)| rings.contains(name) && *n != 0);
     for (name, n) in sizes.copied().chain([("transmit ring", u64::from(s.tx_ring))]) {
         if n < u64::from(nic.min_ring) || n > u64::from(nic.max_ring) {
-            let what = format!("{}: {name} is {n}; allowed on {}: {} to {}", s.interface.name(), nic.name, nic.min_ring, nic.max_ring);
+            let what = format!(
+                "{}: {name} is {n}; allowed on {}: {} to {}",
+                s.interface.name(),
+                nic.name,
+                nic.min_ring,
+                nic.max_ring
+            );
             return Err(Error::Scenario(what));
         }
     }
@@ -166,7 +182,8 @@ struct Parts {
 impl Parts {
     fn build(s: &Scenario, space: &mut ModelSpace) -> Result<Parts, Error> {
         let count = s.pool.map_or(s.buffers_wanted(), u64::from);
-        let count = u32::try_from(count).map_err(|_| Error::Scenario(format!("{count} buffers are too many")))?;
+        let count =
+            u32::try_from(count).map_err(|_| Error::Scenario(format!("{count} buffers are too many")))?;
         let buffers = space.buffers(&Geometry::dpdk(count))?;
         let shape = Shape::new(FLOWS);
         let flows = shape.bind(space, "flows")?;
@@ -196,7 +213,9 @@ impl Parts {
                 let cycles = c.l3fwd_cycles.value as u32;
                 AnyApp::L3fwd(l3fwd::L3fwd::new(self.fib.clone(), self.routes, cycles))
             }
-            apps::Kind::Lb => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, c.lb_cycles.value as u32)),
+            apps::Kind::Lb => {
+                AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, c.lb_cycles.value as u32))
+            }
             apps::Kind::Nat => {
                 AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, c.nat_cycles.value as u32))
             }
@@ -240,7 +259,15 @@ impl Run {
             let book = book.clone();
             engine.spawn(Agent::Core(core as u32), move |m| agents::work(m, core, worker, &book))?;
         }
-        Ok(Run { engine, book, auditor, buffers: u64::from(parts.count), now: Ps::ZERO, warmup: Ps::ZERO, posted })
+        Ok(Run {
+            engine,
+            book,
+            auditor,
+            buffers: u64::from(parts.count),
+            now: Ps::ZERO,
+            warmup: Ps::ZERO,
+            posted,
+        })
     }
 
     fn advance(&mut self, span: Ps) -> Result<(), Error> {

@@ -6,8 +6,8 @@ use crate::dram::Dram;
 use crate::hierarchy::{Hierarchy, Level};
 use crate::pcie::Link;
 use crate::profile::Server;
-use crate::schedule::Schedule;
 use crate::sampling::{Kind, Sampling};
+use crate::schedule::Schedule;
 use crate::space::{Layout, Pool};
 
 /// Who an agent is.
@@ -38,7 +38,6 @@ pub(crate) struct Costs {
     pub op: u64,
     pub atomic: u64,
     pub write: u64,
-    pub read: u64,
     pub doorbell: u64,
 }
 
@@ -55,7 +54,6 @@ impl Costs {
             op: (c.op_cycles.value * cycle) as u64,
             atomic: (c.atomic_cycles.value * cycle) as u64,
             write: ns(c.pcie_write_ns.value),
-            read: ns(c.pcie_read_ns.value),
             doorbell: ns(c.doorbell_ns.value),
         }
     }
@@ -171,10 +169,8 @@ impl Sim {
     fn charge(&mut self, before: u64, at: u64) {
         let c = &self.hierarchy.counts;
         let lines = c.dram_reads + c.dram_writes - before;
-        if lines > 0 {
-            if self.dram.add(at, lines as f64 * 64.0 * self.sampling.scale()) {
-                self.sampling.price(Level::Dram, self.dram.latency());
-            }
+        if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * self.sampling.scale()) {
+            self.sampling.price(Level::Dram, self.dram.latency());
         }
     }
 
@@ -259,8 +255,12 @@ impl Sim {
             };
             let waits: Vec<_> =
                 (0..self.lines.len()).filter(|l| self.lines[*l].watch >> i & 1 == 1).take(4).collect();
-            let _ = writeln!(out, "{:?}: {when}, last at {:.3} us, waits for word lines {waits:?}", s.agent,
-                s.parked_at as f64 / 1e6);
+            let _ = writeln!(
+                out,
+                "{:?}: {when}, last at {:.3} us, waits for word lines {waits:?}",
+                s.agent,
+                s.parked_at as f64 / 1e6
+            );
         }
         out
     }

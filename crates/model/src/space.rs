@@ -116,7 +116,8 @@ impl Space for ModelSpace {
         let mut l = self.layout.borrow_mut();
         let first = l.buffer_end.max(BUFFERS).next_multiple_of(PAGE);
         let lines = u64::from(g.count) * u64::from(g.stride) / 64 + 1;
-        if u64::from(first) + lines > u64::from(TABLES) || u64::from(g.count) * u64::from(g.stride) > 1 << 31 {
+        if u64::from(first) + lines > u64::from(TABLES) || u64::from(g.count) * u64::from(g.stride) > 1 << 31
+        {
             let what = format!("{} buffers of {} B exceed the model's 2 GiB", g.count, g.stride);
             return Err(LayoutError { field: "buffers", what });
         }

@@ -173,7 +173,8 @@ impl View {
             Agent::Core(core) => {
                 let mut cost = sim.costs.op;
                 if fresh {
-                    cost += sim.core_access(core, line, write, Kind::Word, at) / if write { STORES } else { 1 };
+                    cost +=
+                        sim.core_access(core, line, write, Kind::Word, at) / if write { STORES } else { 1 };
                 }
                 self.clock = at + cost;
                 self.clock
@@ -479,7 +480,7 @@ impl Memory for View {
         sim.reuse.0 += sim.puts - before;
         sim.reuse.1 += 1;
         sim.puts += 1;
-        let partial = (off + len) % 64 != 0;
+        let partial = !(off + len).is_multiple_of(64);
         sim.dma_write(first, lines, partial, at);
         let port = self.port();
         self.clock = self.sim().links[port].write(at, u64::from(len));

@@ -1,0 +1,95 @@
+//! The default mode against the exact one, repeatability, and the cost of a longer run.
+
+use memory::Ps;
+use model::profile::Server;
+use model::{App, BURST, Report, SAMPLING, Scenario, Start, TX_RING, run};
+use rings::{Interface, privring, rxbisect};
+use traffic::{Rate, Workload};
+
+fn scenario(interface: Interface, sampling: u32, seed: u64) -> Scenario {
+    let workload: Workload =
+        Workload::Generated("fixed:1500,flows=10000000,arrivals=constant".parse().unwrap());
+    Scenario {
+        server: Server::by_name("rxbisect-testbed").unwrap(),
+        interface,
+        app: App::Lb,
+        cores: 16,
+        sources: (0..2).map(|p| workload.source(p, 2, Rate::Gbps(199.0), seed)).collect(),
+        start: Start::Full,
+        seed,
+        sampling,
+        tx_ring: TX_RING,
+        burst: BURST,
+        pool: None,
+        limit: Ps::from_us(16_000),
+    }
+}
+
+fn private(ring: u32) -> Interface {
+    Interface::PrivRing(privring::Sizes { ring })
+}
+
+const SEEDS: u64 = 3;
+
+/// Mean of something over seeds.
+fn mean(reports: &[Report], of: impl Fn(&Report) -> f64) -> f64 {
+    reports.iter().map(of).sum::<f64>() / reports.len() as f64
+}
+
+#[test]
+fn default_mode_agrees_with_the_exact_one() {
+    let points = [private(128), private(512), private(1024), Interface::RxBisect(rxbisect::Sizes::default())];
+    for point in points {
+        let all = |sampling| -> Vec<Report> {
+            (1..=SEEDS).map(|seed| run(&mut scenario(point.clone(), sampling, seed)).unwrap()).collect()
+        };
+        let (sampled, exact) = (all(SAMPLING), all(1));
+        let both = |of: fn(&Report) -> f64| (mean(&sampled, of), mean(&exact, of));
+        let (s, e) = both(|r| r.throughput_gbps);
+        println!("{point:?}: {s:.2} Gbps sampled, {e:.2} exact");
+        assert!((s / e - 1.0).abs() <= 0.01, "{point:?}: throughput {s:.2} against {e:.2} Gbps");
+        for (name, of) in [
+            ("DDIO hits", (|r: &Report| r.ddio_hit_pct) as fn(&Report) -> f64),
+            ("LLC misses", |r: &Report| r.llc_miss_pct),
+        ] {
+            let (s, e) = both(of);
+            println!("{point:?}: {name} {s:.2}% sampled, {e:.2}% exact");
+            assert!((s - e).abs() <= 2.0, "{point:?}: {name} {s:.2} against {e:.2}%");
+        }
+        let (s, e) = both(|r| r.dram_gbps.read + r.dram_gbps.write);
+        println!("{point:?}: DRAM {s:.1} Gbps sampled, {e:.1} exact");
+        assert!((s / e - 1.0).abs() <= 0.05, "{point:?}: DRAM {s:.1} against {e:.1} Gbps");
+    }
+}
+
+#[test]
+fn equal_inputs_give_equal_reports() {
+    let text = |seed| format!("{:?}", run(&mut scenario(private(256), SAMPLING, seed)).unwrap());
+    assert_eq!(text(7), text(7));
+    assert_ne!(text(7), text(8), "the seed changes placement and flows");
+}
+
+#[test]
+fn frames_and_buffers_are_conserved() {
+    for interface in [private(64), Interface::RxBisect(rxbisect::Sizes::default())] {
+        let r = run(&mut scenario(interface, SAMPLING, 1)).unwrap().conservation;
+        assert_eq!(r.offered, r.delivered + r.dropped + r.in_nic);
+        assert_eq!(r.buffers, r.buffers_free, "buffers in use");
+        assert!(r.delivered > 100_000);
+    }
+}
+
+#[test]
+fn numbers_that_cannot_be_run_are_named() {
+    let mut zero = scenario(private(128), SAMPLING, 1);
+    zero.cores = 0;
+    assert!(run(&mut zero).unwrap_err().to_string().contains("allowed on rxbisect-testbed: 1 to 16"));
+    let odd = run(&mut scenario(private(100), SAMPLING, 1)).unwrap_err().to_string();
+    assert!(odd.contains("power of two"), "{odd}");
+    let small = run(&mut scenario(private(32), SAMPLING, 1)).unwrap_err().to_string();
+    assert!(small.contains("allowed on ConnectX-5: 64 to 8192"), "{small}");
+    let mut poor = scenario(private(1024), SAMPLING, 1);
+    poor.pool = Some(1000);
+    let poor = run(&mut poor).unwrap_err().to_string();
+    assert!(poor.contains("allowed: at least 16896"), "{poor}");
+}

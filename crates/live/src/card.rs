@@ -19,6 +19,8 @@ pub(crate) struct Card<M: Memory> {
     pub(crate) m: M,
     pub(crate) port: Port<AnyNic<M>>,
     pub(crate) tx: TxPort<M>,
+    /// The buffers of all rings.
+    pub(crate) frames: M::Buffers,
     pub(crate) flows: Flows,
     /// What came back through the transmit rings.
     pub(crate) ledger: Ledger,

@@ -41,10 +41,6 @@ impl Flows {
         Some(Flows { chunks: schedule(&classes, queues), heads, sums, classes, len })
     }
 
-    pub(crate) fn count(&self) -> u32 {
-        self.heads.len() as u32
-    }
-
     /// Numbers the frames of a chunk for turn `turn`.
     #[inline]
     pub(crate) fn stamp(&mut self, chunk: usize, turn: u32) {

@@ -76,3 +76,39 @@ impl LiveReport {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_can_fail() {
+        let drops = |n| BTreeMap::from([("ring_full", n)]);
+        let good = LiveReport {
+            offered: 10,
+            delivered: 8,
+            dropped: drops(2),
+            received: vec![5, 3],
+            app_dropped: BTreeMap::from([("tx_full", 1)]),
+            checked: 7,
+            faults: Faults { missing: 3, ..Faults::default() },
+            ..LiveReport::default()
+        };
+        assert_eq!(good.holds(), Ok(()));
+        let f = good.faults;
+        let bad = [
+            (LiveReport { dropped: drops(1), ..good.clone() }, "offered"),
+            (LiveReport { received: vec![5, 2], ..good.clone() }, "received"),
+            (LiveReport { checked: 8, ..good.clone() }, "checked"),
+            (LiveReport { faults: Faults { missing: 4, ..f }, ..good.clone() }, "missing"),
+            (LiveReport { faults: Faults { late: 1, ..f }, ..good.clone() }, "late"),
+            (LiveReport { faults: Faults { corrupt: 1, ..f }, ..good.clone() }, "corrupt"),
+            (LiveReport { faults: Faults { misrouted: 1, ..f }, ..good.clone() }, "misrouted"),
+            (LiveReport { buffers_in_use: 1, ..good.clone() }, "buffers"),
+        ];
+        for (report, rule) in bad {
+            let what = report.holds().unwrap_err();
+            assert!(what.contains(rule), "{rule}: {what}");
+        }
+    }
+}

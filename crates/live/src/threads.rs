@@ -8,7 +8,9 @@ use apps::{App, Unsent, Worker};
 use memory::{Backing, Geometry, NativeView, Ps, Region, Space};
 use nic::{Port, TxConfig, TxPort};
 use packet::{DEFAULT_KEY, Rss};
-use rings::{SizeError, pool, tx};
+use rings::pool::{self, CoreCache};
+use rings::tx::{self, HostTx};
+use rings::{AnyHost, SizeError};
 
 use crate::card::Card;
 use crate::config::{Config, Work};
@@ -102,66 +104,86 @@ impl<A: App<View> + Send + 'static> Threads<A> {
     /// Builds the rings and starts a thread for the card and for each host half, workers first.
     pub(crate) fn start(config: &Config, app: impl Fn() -> A) -> Result<(Lease, Threads<A>), LiveError> {
         let lease = Lease::new(config)?;
-        let region = lease.region();
-        let (mut space, m) = (region, region.view());
-        let queues = u32::from(config.workers);
-        let hosts = config.interface.hosts(queues);
-        let geometry = Geometry { room: u32::from(ROOM), ..Geometry::dpdk(lease.buffers()) };
-        let buffers = space.buffers(&geometry)?;
-        let (host_halves, nic_half) = rings::build(&mut space, &config.interface, queues, buffers)?;
+        let threads = config.interface.hosts(u32::from(config.workers)) + 1;
+        let shared = Arc::new(Shared::new(threads as usize));
+        let Ends { hosts, txs, pools, card } = Ends::build(config, &lease, &shared)?;
+        let unsent = if config.lossless { Unsent::Keep } else { Unsent::Drop };
+        let mut txs = txs.into_iter();
+        let mut cores = Vec::new();
+        for (who, (host, pool)) in hosts.into_iter().zip(pools).enumerate() {
+            let (m, state) = (card.m.clone(), shared.clone());
+            let core = match txs.next() {
+                Some(tx) => {
+                    let frames = card.frames;
+                    let worker = Worker::new(host, tx, pool, frames, app(), config.burst).with_unsent(unsent);
+                    spawn(format!("worker {who}"), &shared, move || work(m, worker, who, &state))
+                }
+                None => spawn(format!("allocator {who}"), &shared, move || allocate(m, host, pool, &state)),
+            };
+            cores.push(core?);
+        }
+        let packets = config.packets;
+        let card = spawn("card".to_owned(), &shared, move || card.run(packets))?;
+        Ok((lease, Threads { cores, card, shared }))
+    }
+}
+
+/// Both ends of every ring of a run.
+struct Ends {
+    /// Of each queue, then of each dedicated allocator.
+    hosts: Vec<AnyHost<View>>,
+    /// Of each queue.
+    txs: Vec<HostTx<View>>,
+    /// Of each host half.
+    pools: Vec<CoreCache<View>>,
+    card: Card<View>,
+}
+
+impl Ends {
+    fn build(config: &Config, lease: &Lease, shared: &Arc<Shared>) -> Result<Ends, LiveError> {
+        let (mut space, queues) = (lease.region(), u32::from(config.workers));
+        let allocated = config.interface.hosts(queues);
+        let geometry = Geometry { room: u32::from(ROOM), ..Geometry::dpdk(lease.buffers) };
+        let frames = space.buffers(&geometry)?;
+        let (hosts, nic_half) = rings::build(&mut space, &config.interface, queues, frames)?;
         let sizes = tx::Sizes { ring: config.tx_ring, ..tx::Sizes::default() };
         let (txs, nic_tx) = tx::build(&mut space, sizes, queues)?;
-        let pools = pool::build(&mut space, lease.buffers, hosts, lease.cache)?;
+        let pools = pool::build(&mut space, lease.buffers, allocated, lease.cache)?;
 
-        let rss =
-            Rss::new(&DEFAULT_KEY, &config.indirection()).map_err(|e| LiveError::Config(e.to_string()))?;
+        let table = config.indirection();
+        let rss = Rss::new(&DEFAULT_KEY, &table).map_err(|e| LiveError::Config(e.to_string()))?;
         let device = nic::Config { rate_bps: 0, max_frame: u32::from(ROOM), ..nic::Config::default() };
         let port = Port::new(nic_half, rss, config.workers, device);
         let flows = Flows::new(&port, config.flows, config.frame_len, config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
-
-        let shared = Arc::new(Shared::new(hosts as usize + 1));
         let card = Card {
-            m: m.clone(),
+            m: lease.region().view(),
             port,
-            tx: TxPort::new(nic_tx, buffers, TxConfig { rate_bps: 0, ahead: Ps::ZERO }),
-            ledger: Ledger::new(flows.count()),
+            tx: TxPort::new(nic_tx, frames, TxConfig { rate_bps: 0, ahead: Ps::ZERO }),
+            frames,
+            ledger: Ledger::new(config.flows),
             returns: config.work != Work::Check,
             lossless: config.lossless,
             workers: queues,
-            sent: vec![0; flows.count() as usize],
+            sent: vec![0; config.flows as usize],
             flows,
             offered: 0,
             waits: 0,
             took: Ps::ZERO,
             shared: shared.clone(),
-            who: hosts as usize,
+            who: allocated as usize,
         };
-        let unsent = if config.lossless { Unsent::Keep } else { Unsent::Drop };
-        let mut txs = txs.into_iter();
-        let mut cores = Vec::new();
-        for (who, (host, pool)) in host_halves.into_iter().zip(pools).enumerate() {
-            let (m, shared) = (m.clone(), shared.clone());
-            cores.push(match txs.next() {
-                Some(tx) => {
-                    let worker =
-                        Worker::new(host, tx, pool, buffers, app(), config.burst).with_unsent(unsent);
-                    spawn(format!("worker {who}"), move || work(m, worker, who, &shared))?
-                }
-                None => spawn(format!("allocator {who}"), move || allocate(m, host, pool, &shared))?,
-            });
-        }
-        let packets = config.packets;
-        let card = spawn("card".to_owned(), move || card.run(packets))?;
-        Ok((lease, Threads { cores, card, shared }))
+        Ok(Ends { hosts, txs, pools, card })
     }
 }
 
+/// Starts a thread; where that fails, those that run end.
 fn spawn<T: Send + 'static>(
     name: String,
+    shared: &Shared,
     body: impl FnOnce() -> T + Send + 'static,
 ) -> io::Result<JoinHandle<T>> {
-    thread::Builder::new().name(name).spawn(body)
+    thread::Builder::new().name(name).spawn(body).inspect_err(|_| shared.abort())
 }
 
 impl From<SizeError> for LiveError {

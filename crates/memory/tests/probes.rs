@@ -2,10 +2,13 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+mod shaken;
+
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use memory::probe::{Claims, Lock};
 use memory::{Backing, Class, Field, Memory, NativeView, Region, Side, Space};
+use shaken::{Shaken, ShakenSpace};
 
 const LEN: u32 = 64;
 /// Entries per round of the claim probe.
@@ -13,13 +16,19 @@ const ENTRIES: u64 = if cfg!(miri) { 60 } else { 200_000 };
 /// Rounds until a collision must have been seen, however busy the machine is.
 const ROUNDS: u32 = 100;
 
-/// Claims and failures of `threads` consumers that share one ring.
-fn claim_round(threads: usize) -> (u64, u64) {
-    let region = Region::new(1 << 16, Backing::Heap).unwrap();
-    let claims = Claims::<NativeView>::new(&mut &region, LEN).unwrap();
+/// Claims and failures of `threads` consumers that share one ring of `entries` entries.
+fn claim_round<M: Memory>(
+    claims: Claims<M>,
+    view: impl Fn() -> M + Sync,
+    threads: usize,
+    entries: u64,
+) -> (u64, u64)
+where
+    Claims<M>: Sync,
+{
     let stop = AtomicBool::new(false);
     let consumer = || {
-        let (mut m, mut claimer, mut seen) = (region.view(), claims.claimer(), Vec::new());
+        let (mut m, mut claimer, mut seen) = (view(), claims.claimer(), Vec::new());
         let mut out = [0; 4];
         // Acquire: partner is the store after the last entry, which must be received first.
         while !stop.load(Ordering::Acquire) {
@@ -32,8 +41,8 @@ fn claim_round(threads: usize) -> (u64, u64) {
     };
     std::thread::scope(|s| {
         let consumers: Vec<_> = (0..threads).map(|_| s.spawn(consumer)).collect();
-        let (mut m, mut producer) = (region.view(), claims.producer());
-        for value in 0..ENTRIES {
+        let (mut m, mut producer) = (view(), claims.producer());
+        for value in 0..entries {
             while !producer.offer(&mut m, value) {
                 m.idle();
             }
@@ -51,9 +60,23 @@ fn claim_round(threads: usize) -> (u64, u64) {
             failed += lost;
         }
         all.sort_unstable();
-        assert!(all.into_iter().eq(0..ENTRIES), "each entry once");
+        assert!(all.into_iter().eq(0..entries), "each entry once");
         (won, failed)
     })
+}
+
+fn print(how: &str, threads: usize, won: u64, failed: u64) -> f64 {
+    let share = failed as f64 / (won + failed) as f64;
+    let percent = 100.0 * share;
+    println!(
+        "claim probe, {how}, {threads} threads: {failed} of {} claims failed ({percent:.2}%)",
+        won + failed
+    );
+    share
+}
+
+fn region() -> Region {
+    Region::new(1 << 16, Backing::Heap).unwrap()
 }
 
 #[test]
@@ -61,19 +84,32 @@ fn claims_fail_between_threads_and_never_alone() {
     for threads in 1..=4 {
         let (mut won, mut failed, mut rounds) = (0, 0, 0);
         while rounds == 0 || (threads > 1 && failed == 0 && rounds < ROUNDS) {
-            let (w, f) = claim_round(threads);
+            let region = region();
+            let claims = Claims::<NativeView>::new(&mut &region, LEN).unwrap();
+            let (w, f) = claim_round(claims, || region.view(), threads, ENTRIES);
             (won, failed, rounds) = (won + w, failed + f, rounds + 1);
         }
-        println!(
-            "claim probe, native, {threads} threads: {failed} of {} claims failed ({:.2}%)",
-            won + failed,
-            100.0 * failed as f64 / (won + failed) as f64
-        );
+        print("native", threads, won, failed);
         if threads == 1 {
             assert_eq!(failed, 0, "nobody to lose against");
         } else if !cfg!(miri) {
             assert!(failed > 0, "{threads} threads never collided in {ROUNDS} rounds");
         }
+    }
+}
+
+/// With an interleaving at every claim, more threads lose more claims, on any number of cores.
+#[test]
+#[cfg_attr(miri, ignore = "shares need many claims")]
+fn failed_claims_grow_with_threads() {
+    let mut last = -1.0;
+    for threads in [1, 2, 4, 16] {
+        let region = region();
+        let claims = Claims::<Shaken>::new(&mut ShakenSpace(&region), LEN).unwrap();
+        let (won, failed) = claim_round(claims, || Shaken(region.view()), threads, ENTRIES / 10);
+        let share = print("native, interleaved", threads, won, failed);
+        assert!(share > last, "{threads} threads: {share}, fewer: {last}");
+        last = share;
     }
 }
 

@@ -148,3 +148,23 @@ pub trait Nic<M: Memory> {
         Vec::new()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn outcomes_have_names_of_their_own_and_stand_in_order() {
+        let names: BTreeSet<_> = Outcome::ALL.iter().map(|o| o.name()).collect();
+        assert_eq!(names.len(), Outcome::ALL.len());
+        assert!(Outcome::ALL.iter().enumerate().all(|(i, o)| *o as usize == i));
+    }
+
+    #[test]
+    fn captured_bytes_beyond_the_frame_are_not_part_of_it() {
+        let frame = |len| Frame { head: &[7; 40], len, rss: 0, kind: 0 };
+        assert_eq!([frame(60), frame(40), frame(14)].map(|f| f.bytes().len()), [40, 40, 14]);
+    }
+}

@@ -59,6 +59,8 @@ pub(crate) fn receive(
             None => m.idle(),
         }
     }
+    // Cores drain after every card has stopped: cards were spawned first.
+    port.nic_mut().stop(m);
     book.add(port.nic().counters());
 }
 

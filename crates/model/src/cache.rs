@@ -49,12 +49,16 @@ impl Set {
         if here { self.0.iter().position(|t| t & !FLAGS == line) } else { None }
     }
 
-    fn matches(&self, line: u32) -> u32 {
-        let mut m = 0;
-        for (i, t) in self.0.iter().enumerate() {
-            m |= u32::from(t & !FLAGS == line) << i;
+    /// The first empty way of `mask`.
+    fn empty(&self, mut mask: u32) -> Option<usize> {
+        while mask != 0 {
+            let way = mask.trailing_zeros() as usize;
+            if self.0[way] & !FLAGS == EMPTY {
+                return Some(way);
+            }
+            mask &= mask - 1;
         }
-        m
+        None
     }
 }
 
@@ -116,8 +120,10 @@ impl Array {
 
     /// Puts `entry` into a way of `mask`: an empty one, else the replacement's choice; the victim.
     pub fn insert(&mut self, set: usize, mask: u32, entry: Entry) -> Option<Entry> {
-        let empty = self.sets[set].matches(EMPTY) & mask;
-        let way = if empty != 0 { empty.trailing_zeros() as usize } else { self.victim(set, mask) };
+        let way = match self.sets[set].empty(mask) {
+            Some(way) => way,
+            None => self.victim(set, mask),
+        };
         let old = self.get(set, way);
         self.set(set, way, entry);
         if old.0 & !FLAGS == EMPTY { None } else { Some(old) }

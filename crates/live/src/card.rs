@@ -24,7 +24,7 @@ pub(crate) struct Card<M: Memory> {
     pub(crate) flows: Flows,
     /// What came back through the transmit rings.
     pub(crate) ledger: Ledger,
-    /// Whether anything comes back.
+    /// Whether anything should.
     pub(crate) returns: bool,
     /// Whether a frame that finds no room is offered again, instead of dropped.
     pub(crate) lossless: bool,
@@ -105,7 +105,7 @@ impl<M: Memory> Card<M> {
                 break;
             }
             stuck = left == before;
-            let moved = self.returns && take_sent(m, &mut self.tx, &mut self.ledger) > 0;
+            let moved = take_sent(m, &mut self.tx, &mut self.ledger) > 0;
             if stuck && !moved {
                 self.waits += 1;
                 m.idle();
@@ -115,7 +115,7 @@ impl<M: Memory> Card<M> {
     }
 
     fn take_sent(&mut self) -> usize {
-        if self.returns { take_sent(&mut self.m, &mut self.tx, &mut self.ledger) } else { 0 }
+        take_sent(&mut self.m, &mut self.tx, &mut self.ledger)
     }
 }
 

@@ -65,6 +65,7 @@ impl LiveReport {
             ("received = delivered", received, self.delivered),
             ("checked = received - dropped by the application", self.checked + app_dropped, received),
             ("missing = dropped, counted", f.missing, dropped + app_dropped),
+            ("dropped where the card waits = 0", if self.lossless { dropped + app_dropped } else { 0 }, 0),
             ("frames late or twice = 0", f.late, 0),
             ("corrupt frames = 0", f.corrupt, 0),
             ("misrouted frames = 0", f.misrouted, 0),
@@ -105,6 +106,7 @@ mod tests {
             (LiveReport { faults: Faults { corrupt: 1, ..f }, ..good.clone() }, "corrupt"),
             (LiveReport { faults: Faults { misrouted: 1, ..f }, ..good.clone() }, "misrouted"),
             (LiveReport { buffers_in_use: 1, ..good.clone() }, "buffers"),
+            (LiveReport { lossless: true, ..good.clone() }, "waits"),
         ];
         for (report, rule) in bad {
             let what = report.holds().unwrap_err();

@@ -123,22 +123,25 @@ fn close<A>(
         faults.add(found);
         checked += ledger.seen;
     };
-    if card.returns {
-        add(&card.ledger, &|_| true);
-    }
-    for (queue, core) in (0u16..).zip(cores) {
+    // Frames that workers should have ended, and took for none of theirs, come back as well.
+    add(&card.ledger, &|_| card.returns);
+    for (queue, core) in (0u16..).zip(&mut *cores) {
         if let Some(ledger) = core.app.as_mut().and_then(ledger) {
             add(ledger, &|flow| card.flows.classes[flow].queue == queue);
         }
     }
-    (checked, faults)
+    // Headers were good when they were made.
+    let torn: u64 = cores.iter().map(|c| c.counters.app.of(Cause::BadHeader)).sum();
+    faults.corrupt += torn;
+    (checked + torn, faults)
 }
 
 /// Frames that reached a worker and no further, by cause.
 fn app_drops<A>(cores: &[Core<View, A>]) -> BTreeMap<&'static str, u64> {
     let mut drops = BTreeMap::new();
     for c in cores {
-        let causes = Cause::ALL.into_iter().filter(|cause| *cause != Cause::Consumed);
+        let causes =
+            Cause::ALL.into_iter().filter(|cause| !matches!(cause, Cause::Consumed | Cause::BadHeader));
         let app = causes.map(|cause| (cause.name(), c.counters.app.of(cause)));
         let own = [("tx_full", c.counters.tx_full), ("stopped", c.counters.stopped)];
         for (name, count) in app.chain(own).filter(|(_, count)| *count > 0) {

@@ -1,0 +1,284 @@
+//! The calls of [`Memory`] and what each costs.
+
+use memory::{Buf, Class, Fault, Memory, Ps, Touch};
+
+use super::{META, PREFETCHES, View};
+use crate::sampling::Kind;
+use crate::schedule::PARKED;
+use crate::sim::{Agent, may_write};
+use crate::space::{KEPT, PoolId, Table, Words};
+
+/// Where an entry's signal lies.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub word: u32,
+    pub signal: u32,
+    pub line: u32,
+}
+
+#[inline]
+fn place<const W: usize>(w: Words<W>, i: u64) -> Place {
+    let i = i as u32 & w.mask;
+    let word = w.base + i * W as u32 + W as u32 - 1;
+    Place { word, signal: w.signal + i, line: word / 8 }
+}
+
+impl Memory for View {
+    type Words<const W: usize> = Words<W>;
+    type Buffers = PoolId;
+    type Table = Table;
+
+    #[inline]
+    fn acquire<const W: usize>(&mut self, w: Words<W>, i: u64) -> u64 {
+        let p = place(w, i);
+        match w.class {
+            Class::Contended => {
+                self.order();
+                self.word(p.line, false, 8);
+                self.remember(p.line);
+                return self.sim().words[p.word as usize];
+            }
+            // A register of the card.
+            Class::Doorbell if !self.agent.is_core() => {}
+            _ => {
+                self.word(p.line, false, W as u64 * 8);
+            }
+        }
+        self.remember(p.line);
+        self.visible(p)
+    }
+
+    #[inline]
+    fn relaxed<const W: usize>(&mut self, w: Words<W>, i: u64) -> u64 {
+        self.acquire(w, i)
+    }
+
+    #[inline]
+    fn release<const W: usize>(&mut self, w: Words<W>, i: u64, signal: u64) {
+        debug_assert!(may_write(self.agent, w.writer, w.class), "{:?} may not write this field", self.agent);
+        let p = place(w, i);
+        if w.class == Class::Contended {
+            self.order();
+        }
+        let visible = self.word(p.line, true, 8);
+        let now = self.clock;
+        self.store(p, signal, if w.class == Class::Contended { now } else { visible });
+    }
+
+    #[inline]
+    fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
+        debug_assert!(may_write(self.agent, w.writer, w.class), "{:?} may not write this field", self.agent);
+        let p = place(w, i);
+        let visible = self.word(p.line, true, W as u64 * 8);
+        let first = p.word as usize + 1 - W;
+        self.sim().words[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
+        self.store(p, entry[W - 1], visible);
+    }
+
+    #[inline]
+    fn read<const W: usize>(&mut self, w: Words<W>, i: u64) -> [u64; W] {
+        let p = place(w, i);
+        self.word(p.line, false, W as u64 * 8);
+        let first = p.word as usize + 1 - W;
+        let mut entry = [0; W];
+        entry.copy_from_slice(&self.sim().words[first..=p.word as usize]);
+        entry
+    }
+
+    #[inline]
+    fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
+        debug_assert!(may_write(self.agent, w.writer, w.class), "{:?} may not write this field", self.agent);
+        let p = place(w, i);
+        self.word(p.line, true, W as u64 * 8);
+        let first = p.word as usize + 1 - W;
+        self.sim().words[first..=p.word as usize].copy_from_slice(&entry);
+    }
+
+    fn swap_if<const W: usize>(&mut self, w: Words<W>, i: u64, old: u64, new: u64) -> Result<(), u64> {
+        let p = place(w, i);
+        self.atomic(p.line);
+        let seen = self.sim().words[p.word as usize];
+        if seen != old {
+            return Err(seen);
+        }
+        let now = self.clock;
+        self.store(p, new, now);
+        Ok(())
+    }
+
+    fn or<const W: usize>(&mut self, w: Words<W>, i: u64, bits: u64) -> u64 {
+        let p = place(w, i);
+        self.atomic(p.line);
+        let (seen, now) = (self.sim().words[p.word as usize], self.clock);
+        self.store(p, seen | bits, now);
+        seen
+    }
+
+    fn clear<const W: usize>(&mut self, w: Words<W>, i: u64, bits: u64) -> u64 {
+        let p = place(w, i);
+        self.atomic(p.line);
+        let (seen, now) = (self.sim().words[p.word as usize], self.clock);
+        self.store(p, seen & !bits, now);
+        seen
+    }
+
+    fn add<const W: usize>(&mut self, w: Words<W>, i: u64, n: u64) -> u64 {
+        let p = place(w, i);
+        self.atomic(p.line);
+        let (seen, now) = (self.sim().words[p.word as usize], self.clock);
+        self.store(p, seen.wrapping_add(n), now);
+        seen
+    }
+
+    fn wait<const W: usize>(&mut self, w: Words<W>, i: u64, seen: u64) {
+        let p = place(w, i);
+        self.order();
+        if self.sim().words[p.word as usize] != seen || self.yielder.is_null() {
+            return;
+        }
+        self.forget();
+        self.remember(p.line);
+        self.parks(PARKED, 1);
+    }
+
+    fn idle(&mut self) {
+        if std::mem::take(&mut self.busy) {
+            // The first poll after work: it does not tell what an empty one costs.
+            self.polled = self.clock;
+            self.forget();
+            return self.chain();
+        }
+        let period = self.clock.saturating_sub(self.polled);
+        let from = self.clock;
+        if self.yielder.is_null() {
+            self.forget();
+        } else {
+            self.parks(PARKED, period);
+        }
+        self.polled = self.clock;
+        if let Agent::Core(core) = self.agent {
+            let idle = self.clock - from + period;
+            let g = &mut self.sim().gauges[core as usize];
+            g.idle += idle;
+            g.clock = self.clock;
+        }
+    }
+
+    fn pause(&mut self, until: Ps, early: bool) {
+        if until.0 <= self.clock {
+            self.forget();
+            return self.chain();
+        }
+        if early {
+            self.parks(until.0, 1);
+        } else {
+            self.forget();
+            if until.0 > self.sim().floor.saturating_add(self.sim().window) {
+                self.suspend(until.0);
+            }
+            self.clock = self.clock.max(until.0);
+        }
+        self.polled = self.clock;
+    }
+
+    fn ring(&mut self, bell: Words<1>, value: u64) {
+        let p = place(bell, 0);
+        let costs = self.sim().costs;
+        self.clock += costs.op;
+        let visible = self.clock + costs.doorbell;
+        self.store(p, value, visible);
+    }
+
+    #[inline]
+    fn check(&self, b: PoolId, raw: u64, len: u32) -> Result<Buf, Fault> {
+        if raw < u64::from(b.count) && len <= b.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
+    }
+
+    fn put(&mut self, b: PoolId, buf: Buf, off: u32, bytes: &[u8], len: u32) {
+        let (first, lines) = self.frame_lines(b, buf, off, len);
+        let at = self.clock;
+        let sim = self.sim();
+        let pool = &mut sim.pools[b.index as usize];
+        let head = &mut pool.heads[buf.0 as usize];
+        let start = (off as usize).min(KEPT);
+        let kept = bytes.len().min(KEPT - start);
+        head[start..start + kept].copy_from_slice(&bytes[..kept]);
+        let zeros = (len as usize).min(KEPT - start);
+        if zeros > kept {
+            head[start + kept..start + zeros].fill(0);
+        }
+        if self.agent.is_core() {
+            for l in first..first + lines {
+                self.access(l, true, if l == first && off < 64 { Kind::Header } else { Kind::Payload });
+            }
+            return;
+        }
+        let before = std::mem::replace(&mut pool.stamps[buf.0 as usize], (self.stamp, sim.puts)).1;
+        sim.reuse.0 += sim.puts - before;
+        sim.reuse.1 += 1;
+        sim.puts += 1;
+        let partial = !(off + len).is_multiple_of(64);
+        sim.dma_write(first, lines, partial, at);
+        let port = self.port();
+        self.clock = self.sim().links[port].write(at, u64::from(len));
+    }
+
+    fn get(&mut self, b: PoolId, buf: Buf, off: u32, out: &mut [u8], len: u32) {
+        let (first, lines) = self.frame_lines(b, buf, off, len);
+        let at = self.clock;
+        let sim = self.sim();
+        let head = &sim.pools[b.index as usize].heads[buf.0 as usize];
+        let start = (off as usize).min(KEPT);
+        let kept = out.len().min(KEPT - start);
+        out[..kept].copy_from_slice(&head[start..start + kept]);
+        out[kept..].fill(0);
+        if self.agent.is_core() {
+            for l in first..first + lines {
+                self.access(l, false, if l == first && off < 64 { Kind::Header } else { Kind::Payload });
+            }
+            return;
+        }
+        sim.dma_read(first, lines, at);
+        let port = self.port();
+        self.clock = self.sim().links[port].read(at, u64::from(len));
+    }
+
+    fn meta(&mut self, b: PoolId, buf: Buf, line: u32, how: Touch) {
+        let pool = &self.sim().pools[b.index as usize];
+        let l = pool.first + buf.0 as u32 * (pool.geometry.stride / 64) + META + line;
+        self.access(l, how == Touch::Write, Kind::Meta);
+    }
+
+    fn prefetch(&mut self, b: PoolId, buf: Buf, off: u32) {
+        let Agent::Core(core) = self.agent else { return };
+        let (line, _) = self.frame_lines(b, buf, off, 1);
+        let at = self.clock;
+        let sim = self.sim();
+        let cost = sim.core_access(core, line, false, Kind::Header, at);
+        self.clock += sim.costs.op;
+        self.prefetched[line as usize % PREFETCHES] = (line, at + cost);
+    }
+
+    fn touch(&mut self, t: Table, off: u64, how: Touch) {
+        let line = t.first + (off % t.bytes.max(1) / 64) as u32;
+        self.access(line, how == Touch::Write, Kind::Table);
+    }
+
+    fn now(&mut self) -> Ps {
+        Ps(self.clock)
+    }
+
+    #[inline]
+    fn work(&mut self, cycles: u32) {
+        self.busy = true;
+        self.clock += (f64::from(cycles) * self.sim().costs.cycle) as u64;
+    }
+
+    #[inline]
+    fn chain(&mut self) {
+        let sim = self.sim();
+        if self.clock > sim.floor.saturating_add(sim.window) {
+            self.suspend(self.clock);
+        }
+    }
+}

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::table::{Column, num, number, words};
 
 /// Smallest difference between two starts that counts as hysteresis: of throughput, percent.
-const THROUGHPUT_DIFFERS_PCT: f64 = 1.0;
+const THROUGHPUT_DIFFERS_PCT: f64 = 2.0;
 /// The same for mean latency.
 const LATENCY_DIFFERS_PCT: f64 = 20.0;
 

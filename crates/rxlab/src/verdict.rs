@@ -11,6 +11,8 @@ const COST_NOISE_PCT: f64 = 10.0;
 const OVERLOADED: f64 = 0.97;
 /// The share below which it has time to spare.
 const SPARE: f64 = 0.75;
+/// A core that works for less of its time while frames for it drop is starved by others, percent.
+const STARVED_PCT: f64 = 90.0;
 
 /// What the verdict must know of the server.
 #[derive(Clone, Copy, Debug)]
@@ -222,6 +224,8 @@ struct Load {
     at_best: Vec<f64>,
     /// Frames dropped on the way to cores that have time for them.
     innocent: u64,
+    /// Cores that are offered more than they can do and yet stand idle at times.
+    starved: usize,
 }
 
 impl Load {
@@ -233,7 +237,9 @@ impl Load {
         let own = demand(r.cycles_per_packet);
         let innocent =
             r.per_core.iter().zip(&own).filter(|(_, d)| **d < OVERLOADED).map(|(c, _)| c.drops).sum();
-        Load { demand: own, at_best: demand(best.cycles_per_packet), innocent }
+        let starving = |(c, d): &(&CoreReport, &f64)| **d >= OVERLOADED && c.busy_pct < STARVED_PCT;
+        let starved = r.per_core.iter().zip(&own).filter(starving).count();
+        Load { demand: own, at_best: demand(best.cycles_per_packet), innocent, starved }
     }
 
     fn overloaded(&self) -> usize {
@@ -252,6 +258,17 @@ impl Load {
     /// Whether fewer cores would lack time with the winner's cycles per frame.
     fn saved_by_best(&self) -> bool {
         self.at_best.iter().filter(|d| **d >= OVERLOADED).count() < self.overloaded()
+    }
+
+    /// The core that is offered most, and its share of all frames, percent.
+    fn heaviest(&self) -> (usize, f64) {
+        let all = self.demand.iter().sum::<f64>().max(1e-9);
+        let most = self
+            .demand
+            .iter()
+            .enumerate()
+            .fold((0, 0.0), |top, (i, &d)| if d > top.1 { (i, d) } else { top });
+        (most.0, most.1 / all * 100.0)
     }
 
     fn mean_pct(&self) -> f64 {
@@ -286,6 +303,9 @@ fn mechanism(m: &Machine, r: &Report, best: &Report, cause: Option<&str>, load: 
         None if leaks && dram(r) > (1.0 + COST_NOISE_PCT / 100.0) * dram(best) => Mechanism::CacheLeak,
         None => Mechanism::None,
         Some("bad_frame" | "application") => Mechanism::BadFrames,
+        Some("tx_full") => Mechanism::Transmit,
+        // Only others can keep a core from frames that it has time for.
+        Some("no_buffer") if load.starved * 4 >= r.per_core.len() => Mechanism::SharedRingClogged,
         Some(_) if load.overloaded() > 0 && load.spare() > 0 => {
             // With private rings nobody but an overloaded core loses frames.
             if load.innocent * 4 > total { Mechanism::SharedRingClogged } else { Mechanism::RssImbalance }
@@ -304,8 +324,15 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
     match mechanism {
         Mechanism::None => format!("no drops, DDIO hit rate {:.0}%", r.ddio_hit_pct),
         Mechanism::RssImbalance => imbalance(load),
+        Mechanism::SharedRingClogged if load.starved > 0 => format!(
+            "the shared buffers are held by overloaded cores: {} of {cores} cores stand idle at times although frames for them drop (core {} is offered {:.0}% of the frames, an even share is {:.0}%)",
+            load.starved,
+            load.heaviest().0,
+            load.heaviest().1,
+            100.0 / cores.max(1) as f64
+        ),
         Mechanism::SharedRingClogged => format!(
-            "the shared ring is clogged by overloaded cores, and frames of the others drop with theirs; {}",
+            "the shared buffers are held by overloaded cores, and frames of the others drop with theirs; {}",
             imbalance(load)
         ),
         Mechanism::CacheLeak => format!(
@@ -353,9 +380,7 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
 fn imbalance(load: &Load) -> String {
     let cores = load.demand.len();
     let (over, spare) = (load.overloaded(), load.spare());
-    let (heaviest, most) =
-        load.demand.iter().enumerate().fold((0, 0.0), |top, (i, &d)| if d > top.1 { (i, d) } else { top });
-    let share = most / load.demand.iter().sum::<f64>().max(1e-9) * 100.0;
+    let (heaviest, share) = load.heaviest();
     format!(
         "RSS imbalance: {over} of {cores} cores {} more than {} can do (core {heaviest} is offered {share:.0}% of the frames, an even share is {:.0}%) while {spare} {} time to spare",
         if over == 1 { "gets" } else { "get" },

@@ -90,6 +90,16 @@ fn drops_of_the_innocent_are_a_clogged_ring() {
 }
 
 #[test]
+fn cores_kept_from_their_frames_are_a_clogged_ring_too() {
+    let mut r = dropping(calm(150.0, 40.0), "no_buffer", 160_000, 0..16);
+    assert_eq!(only(&r, &r).mechanism, Mechanism::SharedRingClogged);
+    for core in &mut r.per_core {
+        core.busy_pct = 100.0;
+    }
+    assert_eq!(only(&r, &r).mechanism, Mechanism::CoresBusy);
+}
+
+#[test]
 fn too_many_frames_for_all_cores_are_too_little_cpu() {
     let r = dropping(calm(150.0, 100.0), "ring_full", 1600, 0..16);
     let d = only(&r, &r);
@@ -105,6 +115,8 @@ fn spare_time_tells_bursts_card_and_transmit_apart() {
     assert_eq!(only(&r, &r).mechanism, Mechanism::CardToMemory);
     let mut r = dropping(calm(190.0, 50.0), "ring_full", 160, 0..16);
     r.tx_ring_mean = 1000.0;
+    assert_eq!(only(&r, &r).mechanism, Mechanism::Transmit);
+    let r = dropping(calm(190.0, 50.0), "tx_full", 160, 0..16);
     assert_eq!(only(&r, &r).mechanism, Mechanism::Transmit);
     let r = dropping(calm(190.0, 50.0), "bad_frame", 160, 0..16);
     assert_eq!(only(&r, &r).mechanism, Mechanism::BadFrames);

@@ -1,0 +1,82 @@
+//! Real captures through all interfaces: no error, nothing lost, the same bytes twice.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+/// The captures at hand; none where the folder is not.
+fn captures() -> Vec<PathBuf> {
+    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
+    let Ok(entries) = fs::read_dir(dir) else {
+        eprintln!("skipped: no captures at {dir}");
+        return Vec::new();
+    };
+    let mut files: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
+    files.retain(|f| f.extension().is_some_and(|e| e == "pcap"));
+    files.sort();
+    files
+}
+
+fn compare(capture: &PathBuf, more: &[&str]) -> Vec<u8> {
+    let out = Command::new(env!("CARGO_BIN_EXE_rxlab"))
+        .args(["compare", "--json", "--no-search", "--placements", "1", "--pcap"])
+        .arg(capture)
+        .args(more)
+        .output()
+        .unwrap();
+    assert!(out.status.success(), "{}: {}", capture.display(), String::from_utf8_lossy(&out.stderr));
+    out.stdout
+}
+
+/// A coarse sample of the caches and a short time, so that it ends soon in a debug build; all cores, all the rate.
+const SHORT: [&str; 4] = ["--sampling", "64", "--limit-ms", "12"];
+
+#[test]
+fn every_capture_is_conserved_and_repeats() {
+    for capture in captures() {
+        let bytes = compare(&capture, &SHORT);
+        assert_eq!(bytes, compare(&capture, &SHORT), "{}", capture.display());
+        let out: Value = serde_json::from_slice(&bytes).unwrap();
+        let results = out["results"].as_array().unwrap();
+        assert_eq!(results.len(), 6);
+        for r in results {
+            let of = |key: &str| r["conservation"][key].as_u64().unwrap();
+            let what = format!("{}: {} from {}", capture.display(), r["interface"], r["start"]);
+            assert!(of("offered") > 0, "{what}");
+            assert_eq!(of("offered"), of("delivered") + of("dropped") + of("in_nic"), "{what}");
+            assert_eq!(of("buffers"), of("buffers_free"), "{what}");
+        }
+    }
+}
+
+#[test]
+fn another_server_another_verdict() {
+    let Some(skewed) = captures().into_iter().find(|c| c.ends_with("nprint443_2k_bigendian.pcap")) else {
+        return;
+    };
+    // Eight flows: four cores cannot share them evenly, one core takes them all.
+    let verdict = |cores, rate| -> Value {
+        let args = [
+            "--cores",
+            cores,
+            "--rate",
+            rate,
+            "--sampling",
+            "64",
+            "--limit-ms",
+            "12",
+            "--interfaces",
+            "privring,shring",
+        ];
+        serde_json::from_slice::<Value>(&compare(&skewed, &args)).unwrap()["verdict"].clone()
+    };
+    let mechanism = |v: &Value| v["diagnoses"][0]["mechanism"].as_str().unwrap().to_string();
+    let (many, one) = (verdict("8", "60"), verdict("1", "60"));
+    assert_ne!(mechanism(&many), mechanism(&one), "{many} {one}");
+    assert!(one["reason"].as_str().unwrap().contains("too little CPU"), "{one}");
+    assert!(many["reason"].as_str().unwrap().contains("RSS imbalance"), "{many}");
+}

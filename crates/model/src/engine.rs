@@ -56,7 +56,7 @@ impl Engine {
     pub fn spawn(&mut self, agent: Agent, body: impl FnOnce(&mut View) + 'static) -> Result<(), EngineError> {
         let slot = self.fibres.len();
         let sim = self.sim();
-        sim.slots.push(Slot { agent, parked_at: 0, period: 1 });
+        sim.slots.push(Slot { agent, parked_at: 0, period: 1, reads: Vec::new() });
         sim.schedule.add();
         let world = self.world.clone();
         // A fibre takes its closure over on its own stack, and a small one only.

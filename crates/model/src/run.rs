@@ -173,8 +173,8 @@ struct Parts {
     count: u32,
     flows: Table,
     shape: Shape,
-    fib: std::sync::Arc<l3fwd::Fib>,
-    routes: Table,
+    /// `l3fwd`'s routes, built when it runs: they fill 64 MiB.
+    routes: Option<(std::sync::Arc<l3fwd::Fib>, Table)>,
     ports: Vec<(rings::Port<View>, tx::Port<View>)>,
     caches: Vec<CoreCache<View>>,
 }
@@ -187,8 +187,14 @@ impl Parts {
         let buffers = space.buffers(&Geometry::dpdk(count))?;
         let shape = Shape::new(FLOWS);
         let flows = shape.bind(space, "flows")?;
-        let fib = std::sync::Arc::new(l3fwd::Fib::default_route());
-        let routes = fib.bind(space)?;
+        let routes = match s.app {
+            apps::Kind::L3fwd => {
+                let fib = std::sync::Arc::new(l3fwd::Fib::default_route());
+                let table = fib.bind(space)?;
+                Some((fib, table))
+            }
+            apps::Kind::Lb | apps::Kind::Nat => None,
+        };
         let sizes = tx::Sizes { ring: s.tx_ring, ..tx::Sizes::default() };
         let mut ports = Vec::new();
         let mut hosts = 0;
@@ -202,23 +208,21 @@ impl Parts {
         // One more handle, to count what is free at the end.
         let cache = rings::pool::CACHE.min(count);
         let caches = pool::build(space, count, hosts + 1, cache)?;
-        Ok(Parts { buffers, count, flows, shape, fib, routes, ports, caches })
+        Ok(Parts { buffers, count, flows, shape, routes, ports, caches })
     }
 
     fn app(&self, s: &Scenario) -> AnyApp<View, Declared<View>> {
         let c = &s.server.constants;
         let table = |value| Declared::new(self.shape, self.flows, value);
-        match s.app {
-            apps::Kind::L3fwd => {
-                let cycles = c.l3fwd_cycles.value as u32;
-                AnyApp::L3fwd(l3fwd::L3fwd::new(self.fib.clone(), self.routes, cycles))
+        match (s.app, &self.routes) {
+            (apps::Kind::L3fwd, Some((fib, routes))) => {
+                AnyApp::L3fwd(l3fwd::L3fwd::new(fib.clone(), *routes, c.l3fwd_cycles.value as u32))
             }
-            apps::Kind::Lb => {
-                AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, c.lb_cycles.value as u32))
+            (apps::Kind::Nat, _) => {
+                let cycles = c.nat_cycles.value as u32;
+                AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, cycles))
             }
-            apps::Kind::Nat => {
-                AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, c.nat_cycles.value as u32))
-            }
+            _ => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, c.lb_cycles.value as u32)),
         }
     }
 }

@@ -64,6 +64,8 @@ impl Costs {
 pub(crate) struct Pending {
     pub old: u64,
     pub at: u64,
+    /// What showed before `old`, and until when: doorbells follow each other within their way.
+    pub older: (u64, u64),
 }
 
 /// What the world knows of a line of words.
@@ -73,8 +75,40 @@ pub(crate) struct WordLine {
     pub watch: u64,
     /// A contended line is busy until then.
     pub free_at: u64,
-    /// Who touched it last, plus one.
+    /// Who touched it last, plus one, and who held it until that shows at `changed`.
     pub last: u8,
+    pub before: u8,
+    /// Signals stored in it, wrapping.
+    pub stores: u32,
+    pub changed: u64,
+}
+
+impl WordLine {
+    /// `me` touches the line at `at`: whether somebody else had it. What was stored but does not show
+    /// yet changes nothing.
+    #[inline]
+    pub(crate) fn touch(&mut self, me: u8, at: u64, write: bool) -> bool {
+        let holder = if at >= self.changed { &mut self.last } else { &mut self.before };
+        let before = *holder;
+        if !write {
+            *holder = me;
+        }
+        before != me
+    }
+
+    /// `me` stored into the line at `at`, and that shows at `visible`.
+    #[inline]
+    pub(crate) fn wrote(&mut self, me: u8, at: u64, visible: u64) {
+        let shown = at >= self.changed;
+        if shown {
+            self.before = self.last;
+        }
+        // Of two stores that do not show yet, the first one takes the line away.
+        if shown || self.last != me {
+            self.changed = visible;
+        }
+        self.last = me;
+    }
 }
 
 /// Per-core gauges that an observer reads between steps.
@@ -94,12 +128,24 @@ pub struct Gauge {
     pub clock: u64,
 }
 
+/// A line of words that an agent has read in a poll.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Read {
+    pub line: u32,
+    /// How far into the poll, misses left out, ps.
+    pub into: u64,
+    /// What the line's count of stores was.
+    pub stores: u32,
+}
+
 /// An agent's place in the schedule.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Slot {
     pub agent: Agent,
     /// Where a parked agent's polling grid starts, and its step.
     pub parked_at: u64,
+    /// The word lines it is parked on.
+    pub reads: Vec<Read>,
     pub period: u64,
 }
 
@@ -192,6 +238,13 @@ impl Sim {
         self.sampling.cost(level)
     }
 
+    /// A core stores into a line that it has prefetched.
+    pub(crate) fn dirty(&mut self, core: u32, line: u32) {
+        if self.sampling.has(line) {
+            self.hierarchy.core(core as usize, line, true);
+        }
+    }
+
     /// A run of lines written by DMA; `partial` tells whether the last one is not whole.
     #[inline]
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
@@ -221,17 +274,21 @@ impl Sim {
     /// The word line `line` changes at `at`: agents parked on it go on.
     #[inline]
     pub(crate) fn written(&mut self, line: u32, at: u64) {
-        let mut watchers = self.lines[line as usize].watch;
+        let l = &mut self.lines[line as usize];
+        l.stores = l.stores.wrapping_add(1);
+        let mut watchers = l.watch;
         while watchers != 0 {
             let a = watchers.trailing_zeros() as usize;
             watchers &= watchers - 1;
-            self.wake_at(a, at);
+            let reads = &self.slots[a].reads;
+            let into = reads.iter().find(|r| r.line == line).map_or(0, |r| r.into);
+            self.wake_at(a, at.saturating_sub(into));
         }
     }
 
     /// A parked agent wakes on the first point of its polling grid from `at` on.
     pub(crate) fn wake_at(&mut self, a: usize, at: u64) {
-        let s = self.slots[a];
+        let s = &self.slots[a];
         let past = at.saturating_sub(s.parked_at);
         let t = s.parked_at + past.div_ceil(s.period) * s.period;
         if self.schedule.sooner(a, t) {

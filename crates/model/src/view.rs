@@ -14,7 +14,7 @@ use memory::{Buf, Ps};
 
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
-use crate::sim::{Agent, Sim, lines_of};
+use crate::sim::{Agent, Pending, Read, Sim, lines_of};
 use crate::space::PoolId;
 use calls::Place;
 
@@ -37,12 +37,14 @@ pub struct View {
     pub(crate) slot: usize,
     agent: Agent,
     clock: u64,
-    reads: [u32; READS],
+    reads: [Read; READS],
     read_count: usize,
-    /// The earliest time at which a value that was stored but not yet visible will be.
+    /// The earliest start of a poll that would see a value that was stored but not yet visible.
     pending: u64,
     /// When the last idle poll ended: where this one began.
     polled: u64,
+    /// What this poll has waited for lines that others had: the next one does not.
+    missed: u64,
     /// Whether the agent has done something else than polling since.
     busy: bool,
     prefetched: [(u32, u64); PREFETCHES],
@@ -57,10 +59,11 @@ impl View {
             slot,
             agent,
             clock: 0,
-            reads: [0; READS],
+            reads: [Read::default(); READS],
             read_count: 0,
             pending: u64::MAX,
             polled: 0,
+            missed: 0,
             busy: true,
             prefetched: [(u32::MAX, 0); PREFETCHES],
             stamp: 0,
@@ -126,8 +129,16 @@ impl View {
             sim.slots[slot].parked_at = self.clock;
             sim.slots[slot].period = period.max(1);
             sim.schedule.set(slot, until);
-            for l in &self.reads[..reads] {
-                sim.lines[*l as usize].watch |= 1 << slot;
+            sim.slots[slot].reads.clear();
+            for read in &self.reads[..reads] {
+                let line = &mut sim.lines[read.line as usize];
+                line.watch |= 1 << slot;
+                // Who waits for one word does not poll.
+                let into = if period > 1 { read.into } else { 0 };
+                sim.slots[slot].reads.push(Read { into, ..*read });
+                if line.stores != read.stores {
+                    sim.wake_at(slot, 0); // since it was read, while another agent ran
+                }
             }
             if self.pending != u64::MAX {
                 sim.wake_at(slot, self.pending);
@@ -135,8 +146,8 @@ impl View {
         }
         self.hand_over();
         let sim = self.sim();
-        for l in &self.reads[..reads] {
-            sim.lines[*l as usize].watch &= !(1 << slot);
+        for read in &self.reads[..reads] {
+            sim.lines[read.line as usize].watch &= !(1 << slot);
         }
         self.forget();
     }
@@ -149,11 +160,21 @@ impl View {
     #[inline]
     fn remember(&mut self, line: u32) {
         let n = self.read_count;
-        if n > 0 && self.reads[(n - 1) % READS] == line {
+        if n > 0 && self.reads[(n - 1) % READS].line == line {
             return;
         }
-        self.reads[n % READS] = line;
+        self.reads[n % READS] =
+            Read { line, into: self.elapsed(), stores: self.sim().lines[line as usize].stores };
         self.read_count = if n + 1 == 2 * READS { READS } else { n + 1 };
+    }
+
+    /// How far into an empty poll the agent is, misses left out.
+    fn elapsed(&self) -> u64 {
+        self.clock.saturating_sub(self.polled).saturating_sub(self.missed)
+    }
+
+    fn poll_begins(&mut self) {
+        (self.polled, self.missed) = (self.clock, 0);
     }
 
     fn port(&self) -> usize {
@@ -170,14 +191,17 @@ impl View {
         let me = self.slot as u8 + 1;
         let at = self.clock;
         let sim = self.sim();
-        let fresh = sim.lines[line as usize].last != me;
-        sim.lines[line as usize].last = me;
-        match self.agent {
+        // A load returns what shows at its end.
+        let end = if self.agent.is_core() { at + sim.costs.op } else { at };
+        let fresh = sim.lines[line as usize].touch(me, end, write);
+        let visible = match self.agent {
             Agent::Core(core) => {
                 let mut cost = sim.costs.op;
                 if fresh {
-                    cost +=
-                        sim.core_access(core, line, write, Kind::Word, at) / if write { STORES } else { 1 };
+                    let miss = sim.core_access(core, line, write, Kind::Word, at);
+                    let miss = if write { miss / STORES } else { miss };
+                    self.missed += miss;
+                    cost += miss;
                 }
                 self.clock = at + cost;
                 self.clock
@@ -200,7 +224,11 @@ impl View {
                 self.clock
             }
             _ => self.clock,
+        };
+        if write {
+            self.sim().lines[line as usize].wrote(me, end, visible);
         }
+        visible
     }
 
     /// An atomic on a contended line: waits for the line, then holds it.
@@ -212,7 +240,7 @@ impl View {
         let l = &mut sim.lines[line as usize];
         let transfer = if l.last == me { 0 } else { sim.costs.snoop };
         l.free_at = at.max(l.free_at) + transfer + sim.costs.atomic;
-        l.last = me;
+        (l.last, l.before) = (me, me);
         self.clock = l.free_at;
     }
 
@@ -220,7 +248,8 @@ impl View {
     fn store(&mut self, w: Place, value: u64, visible: u64) {
         let sim = self.sim();
         let word = &mut sim.words[w.word as usize];
-        sim.pending[w.signal as usize] = crate::sim::Pending { old: *word, at: visible };
+        let before = &mut sim.pending[w.signal as usize];
+        *before = Pending { old: *word, at: visible, older: (before.old, before.at) };
         *word = value;
         sim.written(w.line, visible);
     }
@@ -230,11 +259,13 @@ impl View {
     fn visible(&mut self, w: Place) -> u64 {
         let clock = self.clock;
         let p = self.sim().pending[w.signal as usize];
-        if p.at > clock {
-            self.pending = self.pending.min(p.at);
-            return p.old;
+        if p.at <= clock {
+            return self.sim().words[w.word as usize];
         }
-        self.sim().words[w.word as usize]
+        let (older, at) = p.older;
+        let (value, next) = if at > clock { (older, at) } else { (p.old, p.at) };
+        self.pending = self.pending.min(next.saturating_sub(self.elapsed()));
+        value
     }
 
     #[inline]
@@ -245,6 +276,9 @@ impl View {
         let ready = self.prefetched[line as usize % PREFETCHES];
         let cost = if ready.0 == line {
             self.prefetched[line as usize % PREFETCHES].0 = u32::MAX;
+            if write {
+                self.sim().dirty(core, line);
+            }
             // Already on its way: wait for it, then it is an L2 hit.
             self.sim().costs.l2.max(ready.1.saturating_sub(at))
         } else {

@@ -198,7 +198,6 @@ fn cost_13_prefetch_hides_latency() {
 }
 
 #[test]
-#[ignore = "an access to a prefetched line does not reach the caches, so its store is lost"]
 fn cost_14_a_store_to_a_prefetched_line_makes_it_dirty() {
     let run = |prefetch: bool| {
         let mut w = World::new(caches::small(1, caches::tiny()));

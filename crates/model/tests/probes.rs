@@ -198,7 +198,6 @@ fn polling_run(cores: u32, seed: u64, quiet: fn(&mut View)) -> Seen {
 /// A poll that found nothing parks its core until there is something: times and counters are those of a
 /// core that polls again and again.
 #[test]
-#[ignore = "a poll's length counts its misses, and a line changes hands before its store shows"]
 fn skipping_idle_polls_changes_nothing() {
     for cores in [1, 2, 5] {
         for seed in 0..4 {

@@ -229,7 +229,6 @@ fn nothing_is_lost_doubled_or_reordered() {
 
 /// Its polls take buffers from the shared pool: notices arrive while it holds the pool's lock.
 #[test]
-#[ignore = "an agent that hands over within a poll misses what is written until it parks"]
 fn a_dedicated_allocator_does_not_sleep_through_a_notice() {
     check(&Interface::RxBisect(rxbisect::Sizes { alloc_queues: 1, ..BISECT }));
 }

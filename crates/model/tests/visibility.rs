@@ -117,7 +117,6 @@ fn cost_20_doorbell() {
 }
 
 #[test]
-#[ignore = "a signal remembers one earlier value: the second doorbell shows the first one early"]
 fn cost_21_a_second_doorbell_does_not_hurry_the_first() {
     let mut w = World::new(server());
     let bell = w.bell();
@@ -229,7 +228,6 @@ fn cost_25_a_stall_of_all_cores() {
 
 /// What docs/timeline.svg draws, in its numbers.
 #[test]
-#[ignore = "a poll does not see what shows between its start and its load"]
 fn cost_26_the_timeline_of_the_documentation() {
     let mut w = World::new(server());
     let b = w.buffers(1);

@@ -136,28 +136,30 @@ impl Memory for View {
         if self.sim().words[p.word as usize] != seen || self.yielder.is_null() {
             return;
         }
+        // It still polls what it read before.
+        let kept = (self.reads[0], self.read_count, self.pending);
         self.forget();
         self.remember(p.line);
         self.parks(PARKED, 1);
+        (self.reads[0], self.read_count, self.pending) = kept;
     }
 
     fn idle(&mut self) {
         if std::mem::take(&mut self.busy) {
             // The first poll after work: it does not tell what an empty one costs.
-            self.polled = self.clock;
             self.forget();
-            return self.chain();
+            self.chain();
+            return self.poll_begins();
         }
-        let period = self.clock.saturating_sub(self.polled);
-        let from = self.clock;
+        let (began, period) = (self.polled, self.elapsed());
         if self.yielder.is_null() {
             self.forget();
         } else {
             self.parks(PARKED, period);
         }
-        self.polled = self.clock;
+        self.poll_begins();
         if let Agent::Core(core) = self.agent {
-            let idle = self.clock - from + period;
+            let idle = self.clock.saturating_sub(began);
             let g = &mut self.sim().gauges[core as usize];
             g.idle += idle;
             g.clock = self.clock;
@@ -178,7 +180,7 @@ impl Memory for View {
             }
             self.clock = self.clock.max(until.0);
         }
-        self.polled = self.clock;
+        self.poll_begins();
     }
 
     fn ring(&mut self, bell: Words<1>, value: u64) {

@@ -7,6 +7,7 @@ use model::Start;
 use model::profile::Server;
 use serde_json::json;
 
+use crate::diagnosis::{Contender, Machine};
 use crate::fail::Fail;
 use crate::html::{self, Html};
 use crate::lab::{self, Job, Pair};
@@ -15,7 +16,7 @@ use crate::plot::{self, Curve};
 use crate::row::{self, COLUMNS, cells};
 use crate::setup::{INTERFACES, Ready, Setup};
 use crate::table::{Table, num};
-use crate::verdict::{self, Contender, Machine, Verdict};
+use crate::verdict::{self, Verdict};
 
 /// Options of `compare`.
 #[derive(Args, Debug)]

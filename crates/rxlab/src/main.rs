@@ -1,10 +1,11 @@
 //! rxlab: which receive interface, which ring sizes, how many buffers, and why do I drop?
 //!
-//! One file for each subcommand; `setup` and `point` say what is run, `lab` runs it, `verdict` and
+//! One file for each subcommand; `setup` and `point` say what is run, `lab` runs it, `verdict`, `diagnosis` and
 //! `judge` say what it means, `table`, `plot` and `html` show it.
 
 mod bench;
 mod compare;
+mod diagnosis;
 mod experiment;
 mod fail;
 mod figure;

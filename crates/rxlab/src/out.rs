@@ -22,7 +22,7 @@ pub(crate) fn print(text: &str) -> Result<(), Fail> {
 /// Writes `value` as JSON.
 ///
 /// # Errors
-/// As [`print`].
+/// As `print`.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Fail> {
     let text = serde_json::to_string_pretty(value).map_err(|e| Fail::new(format!("json: {e}")))?;
     print(&(text + "\n"))

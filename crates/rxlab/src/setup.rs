@@ -23,9 +23,15 @@ pub(crate) struct Setup {
     /// Replay a capture: pcap or pcapng, plain, gzip or zstd
     #[arg(long, value_name = "FILE", conflicts_with = "workload", help_heading = "Traffic")]
     pub pcap: Option<PathBuf>,
-    /// Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW]; SIZES: fixed:BYTES, imix,
-    /// empirical:NAME; HOW: constant, poisson, bursty:FRAMES
-    #[arg(long, value_name = "W", default_value = "fixed:1500", help_heading = "Traffic")]
+    // An attribute, because a documentation comment takes the brackets for links.
+    #[arg(
+        long,
+        value_name = "W",
+        default_value = "fixed:1500",
+        help_heading = "Traffic",
+        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW]; SIZES: fixed:BYTES, imix, \
+                empirical:NAME; HOW: constant, poisson, bursty:FRAMES"
+    )]
     pub workload: String,
     /// Offered load on the wire, Gbps of all ports together, or `own` for a capture's own timing
     /// [default: what the ports can carry]

@@ -1,4 +1,4 @@
-use model::{Dram, Latency};
+use model::{CoreReport, Dram, Latency, Report};
 
 use super::*;
 

@@ -1,0 +1,271 @@
+//! Why an interface loses frames or time: from the numbers of its run and of the winner's.
+
+use model::{CoreReport, Report};
+use serde::Serialize;
+
+/// Share of a core's time that its offered frames ask for, from which on it has none left.
+const OVERLOADED: f64 = 0.97;
+/// The share below which it has time to spare.
+const SPARE: f64 = 0.75;
+/// A core that works for less of its time while frames for it drop is starved by others, percent.
+const STARVED_PCT: f64 = 90.0;
+/// Cycles per frame beyond the winner's from which on a lower DDIO hit rate is worth a word.
+const LEAK_COSTS_PCT: f64 = 5.0;
+/// DRAM traffic beyond the winner's by which a low hit rate is a leak even where nothing drops, percent.
+const LEAK_DRAM_PCT: f64 = 10.0;
+
+/// What the verdict must know of the server.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Machine {
+    /// LLC share in which DMA writes may allocate, MiB.
+    pub ddio_mib: f64,
+    /// Whole LLC, MiB.
+    pub llc_mib: f64,
+    /// Peak of the DRAM channels, Gbps.
+    pub dram_peak_gbps: f64,
+    /// Entries of a transmit ring.
+    pub tx_ring: f64,
+    /// Core clock, GHz.
+    pub ghz: f64,
+}
+
+/// One interface's run, from full rings.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Contender<'a> {
+    /// Its name.
+    pub interface: &'a str,
+    /// What the run found.
+    pub report: &'a Report,
+    /// Largest load without a drop, Gbps, where it was searched.
+    pub no_drop_gbps: Option<f64>,
+}
+
+/// Why frames are lost, or time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Mechanism {
+    /// Nothing is lost.
+    None,
+    /// RSS gives some cores more than they can do while others idle.
+    RssImbalance,
+    /// Overloaded cores hold the shared ring's buffers, and the frames of others drop.
+    SharedRingClogged,
+    /// Buffers fall out of the LLC before they are used, and cores wait for DRAM.
+    CacheLeak,
+    /// The cores have no time left, and not because of the caches.
+    CoresBusy,
+    /// The transmit rings are full.
+    Transmit,
+    /// The card cannot hand frames over: PCIe, or DRAM behind it.
+    CardToMemory,
+    /// Bursts longer than what the ring holds, with time to spare.
+    Bursts,
+    /// Frames that no buffer takes, or that the application refuses.
+    BadFrames,
+}
+
+/// One interface explained.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Diagnosis {
+    /// The interface.
+    pub interface: String,
+    /// The most frequent cause of a drop, or `none`.
+    pub cause: String,
+    /// What lies behind it.
+    pub mechanism: Mechanism,
+    /// The same in words, with the numbers.
+    pub text: String,
+}
+
+/// DRAM traffic, both ways, Gbps.
+pub(crate) fn dram(r: &Report) -> f64 {
+    r.dram_gbps.read + r.dram_gbps.write
+}
+
+/// How the load lies on the cores.
+struct Load {
+    /// Share of its time that each core's offered frames ask for; above 1 some must drop.
+    demand: Vec<f64>,
+    /// The same with the winner's cycles per frame.
+    at_best: Vec<f64>,
+    /// Frames dropped on the way to cores that have time for them.
+    innocent: u64,
+    /// Cores that are offered more than they can do and yet stand idle at times.
+    starved: usize,
+}
+
+impl Load {
+    fn new(ghz: f64, r: &Report, best: &Report) -> Load {
+        let offered = |c: &CoreReport| c.mpps * 1e6 + c.drops as f64 / r.measured_s.max(1e-9);
+        let demand = |cycles: f64| -> Vec<f64> {
+            r.per_core.iter().map(|c| offered(c) * cycles / (ghz * 1e9)).collect()
+        };
+        let own = demand(r.cycles_per_packet);
+        let innocent =
+            r.per_core.iter().zip(&own).filter(|(_, d)| **d < OVERLOADED).map(|(c, _)| c.drops).sum();
+        let starving = |(c, d): &(&CoreReport, &f64)| **d >= OVERLOADED && c.busy_pct < STARVED_PCT;
+        let starved = r.per_core.iter().zip(&own).filter(starving).count();
+        Load { demand: own, at_best: demand(best.cycles_per_packet), innocent, starved }
+    }
+
+    fn overloaded(&self) -> usize {
+        self.demand.iter().filter(|d| **d >= OVERLOADED).count()
+    }
+
+    fn spare(&self) -> usize {
+        self.demand.iter().filter(|d| **d < SPARE).count()
+    }
+
+    /// Whether most cores lack time.
+    fn most(&self) -> bool {
+        self.overloaded() * 2 > self.demand.len()
+    }
+
+    /// Whether fewer cores would lack time with the winner's cycles per frame.
+    fn saved_by_best(&self) -> bool {
+        self.at_best.iter().filter(|d| **d >= OVERLOADED).count() < self.overloaded()
+    }
+
+    /// The core that is offered most, and its share of all frames, percent.
+    fn heaviest(&self) -> (usize, f64) {
+        let all = self.demand.iter().sum::<f64>().max(1e-9);
+        let most = self
+            .demand
+            .iter()
+            .enumerate()
+            .fold((0, 0.0), |top, (i, &d)| if d > top.1 { (i, d) } else { top });
+        (most.0, most.1 / all * 100.0)
+    }
+
+    fn mean_pct(&self) -> f64 {
+        self.demand.iter().sum::<f64>() / self.demand.len().max(1) as f64 * 100.0
+    }
+}
+
+/// Explains one run; `winner`'s tells what is due to the interface.
+pub(crate) fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagnosis {
+    let (r, best) = (c.report, winner.report);
+    let load = Load::new(m.ghz, r, best);
+    let total: u64 = r.drops.values().sum();
+    let dominant = r.drops.iter().filter(|d| *d.1 > 0).max_by_key(|d| *d.1);
+    let mechanism = mechanism(m, r, best, dominant.map(|d| *d.0), &load);
+    let why = words(mechanism, m, r, winner, &load);
+    let text = match dominant {
+        None => why,
+        Some((cause, &n)) => {
+            let share = n as f64 / total as f64 * 100.0;
+            format!("{:.2}% of the frames drop, {share:.0}% of them as {cause}: {why}", r.drop_pct)
+        }
+    };
+    let cause = dominant.map_or("none", |d| *d.0).to_string();
+    Diagnosis { interface: c.interface.to_string(), cause, mechanism, text }
+}
+
+/// What lies behind the dominant cause of drops.
+fn mechanism(m: &Machine, r: &Report, best: &Report, cause: Option<&str>, load: &Load) -> Mechanism {
+    let total: u64 = r.drops.values().sum();
+    let leaks = r.ddio_hit_pct < 90.0 && r.io_working_set_mib > m.ddio_mib;
+    match cause {
+        None if leaks && dram(r) > (1.0 + LEAK_DRAM_PCT / 100.0) * dram(best) => Mechanism::CacheLeak,
+        None => Mechanism::None,
+        Some("bad_frame" | "application") => Mechanism::BadFrames,
+        Some("tx_full") => Mechanism::Transmit,
+        // Only others can keep a core from frames that it has time for.
+        Some("no_buffer") if load.starved * 4 >= r.per_core.len() => Mechanism::SharedRingClogged,
+        Some(_) if load.overloaded() > 0 && load.spare() > 0 => {
+            // With private rings nobody but an overloaded core loses frames.
+            if load.innocent * 4 > total { Mechanism::SharedRingClogged } else { Mechanism::RssImbalance }
+        }
+        Some(_) if r.tx_ring_mean >= 0.9 * m.tx_ring => Mechanism::Transmit,
+        Some(_) if leaks && load.saved_by_best() => Mechanism::CacheLeak,
+        Some(_) if load.most() => Mechanism::CoresBusy,
+        Some("nic_buffer_full") => Mechanism::CardToMemory,
+        Some(_) => Mechanism::Bursts,
+    }
+}
+
+fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load: &Load) -> String {
+    let best = winner.report;
+    let cores = r.per_core.len();
+    match mechanism {
+        Mechanism::None => format!("no drops, DDIO hit rate {:.0}%", r.ddio_hit_pct),
+        Mechanism::RssImbalance => imbalance(load),
+        Mechanism::SharedRingClogged if load.starved > 0 => format!(
+            "the shared buffers are held by overloaded cores: {} of {cores} cores stand idle at times although frames for them drop (core {} is offered {:.0}% of the frames, an even share is {:.0}%)",
+            load.starved,
+            load.heaviest().0,
+            load.heaviest().1,
+            100.0 / cores.max(1) as f64
+        ),
+        Mechanism::SharedRingClogged => format!(
+            "the shared buffers are held by overloaded cores, and frames of the others drop with theirs; {}",
+            imbalance(load)
+        ),
+        Mechanism::CacheLeak => format!(
+            "cache leak: an I/O working set of {:.1} MiB against {:.1} MiB of DDIO ways ({:.1} MiB LLC), DDIO hit rate {:.0}%, DRAM traffic {:.0} Gbps ({:.0}% of peak), {:.0} cycles per frame ({}: {:.0}%, {:.0} Gbps, {:.0} cycles)",
+            r.io_working_set_mib,
+            m.ddio_mib,
+            m.llc_mib,
+            r.ddio_hit_pct,
+            dram(r),
+            dram(r) / m.dram_peak_gbps * 100.0,
+            r.cycles_per_packet,
+            winner.interface,
+            best.ddio_hit_pct,
+            dram(best),
+            best.cycles_per_packet,
+        ),
+        Mechanism::CoresBusy => format!(
+            "too little CPU: the offered frames ask for {:.0}% of the time of {cores} cores at {:.0} cycles per frame ({}: {:.0}){}",
+            load.mean_pct(),
+            r.cycles_per_packet,
+            winner.interface,
+            best.cycles_per_packet,
+            leak_adds(r, best)
+        ),
+        Mechanism::Transmit => {
+            format!(
+                "transmit rings hold {:.0} of {:.0} entries: sending is the limit",
+                r.tx_ring_mean, m.tx_ring
+            )
+        }
+        Mechanism::CardToMemory => format!(
+            "the card cannot hand frames over although cores have time ({:.0}% of it is asked for): PCIe or memory behind it (DRAM {:.0}% of peak)",
+            load.mean_pct(),
+            dram(r) / m.dram_peak_gbps * 100.0
+        ),
+        Mechanism::Bursts => format!(
+            "bursts longer than what is posted; the cores have time ({:.0}% of it is asked for), so more entries or shared buffers would take them",
+            load.mean_pct()
+        ),
+        Mechanism::BadFrames => {
+            "frames that are malformed, longer than a buffer, or refused by the application".into()
+        }
+    }
+}
+
+/// What a leak adds to the trouble of a core that has too little time anyway.
+fn leak_adds(r: &Report, best: &Report) -> String {
+    let more = r.cycles_per_packet / best.cycles_per_packet.max(1.0) - 1.0;
+    if more * 100.0 < LEAK_COSTS_PCT || r.ddio_hit_pct >= best.ddio_hit_pct {
+        return String::new();
+    }
+    format!(
+        ", a cache leak among them: DDIO hit rate {:.0}%, DRAM traffic {:.0} Gbps",
+        r.ddio_hit_pct,
+        dram(r)
+    )
+}
+
+fn imbalance(load: &Load) -> String {
+    let cores = load.demand.len();
+    let (over, spare) = (load.overloaded(), load.spare());
+    let (heaviest, share) = load.heaviest();
+    format!(
+        "RSS imbalance: {over} of {cores} cores {} more than {} can do (core {heaviest} is offered {share:.0}% of the frames, an even share is {:.0}%) while {spare} {} time to spare",
+        if over == 1 { "gets" } else { "get" },
+        if over == 1 { "it" } else { "they" },
+        100.0 / cores.max(1) as f64,
+        if spare == 1 { "has" } else { "have" },
+    )
+}

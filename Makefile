@@ -15,7 +15,7 @@ help: ## This list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## Make a workload, compare the interfaces on it, write report.html
-	$(RXLAB) compare --workload fixed:1500,flows=10k --html $(OUT)/report.html
+	$(RXLAB) compare --rate 199 --html $(OUT)/report.html
 	@echo "plots: $(OUT)/report.html"
 
 test: toolchain packages ## All tests

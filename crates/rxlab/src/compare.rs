@@ -136,15 +136,17 @@ fn table(pairs: &[Pair], verdict: &Verdict) -> Table {
 }
 
 fn headline(verdict: &Verdict) -> String {
-    match verdict.decided_by {
-        "none" => "No winner:".into(),
-        by => format!(
-            "{} wins by {}% in {}:",
-            verdict.winner,
-            num(verdict.margin_pct),
-            row::describe(by).map_or(by, |f| f.heading)
-        ),
-    }
+    let measure = match verdict.decided_by {
+        "none" => return "No winner:".into(),
+        "no_drop_gbps" => "no-drop rate",
+        by => row::describe(by).map_or(by, |f| f.heading),
+    };
+    format!("{} wins by {}% in {measure}:", verdict.winner, num(verdict.margin_pct))
+}
+
+/// Each interface explained.
+fn explanations(verdict: &Verdict) -> Vec<String> {
+    verdict.diagnoses.iter().map(|d| format!("{}: {}", d.interface, d.text)).collect()
 }
 
 /// What the two starts did where they did not do the same.
@@ -194,8 +196,11 @@ fn title(ready: &Ready, pairs: &[Pair]) -> String {
 fn text(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> String {
     let mut out = title(ready, pairs) + "\n\n";
     out += &table(pairs, verdict).text(out::colour());
-    out += &format!("\n{} {}\n", headline(verdict), verdict.reason);
-    for line in hysteresis(pairs).iter().chain(&setting_lines(ready)) {
+    out += &format!("\n{} {}\n", headline(verdict), verdict.lead);
+    for line in explanations(verdict).iter().chain(&hysteresis(pairs)) {
+        out += &format!("- {line}\n");
+    }
+    for line in setting_lines(ready) {
         out += &format!("\n{line}\n");
     }
     out
@@ -203,15 +208,15 @@ fn text(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> String {
 
 fn report(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Html, Fail> {
     let mut html = Html::new(&title(ready, pairs));
-    html.verdict(&headline(verdict), &verdict.reason);
+    html.verdict(&headline(verdict), &verdict.lead);
     html.table(&table(pairs, verdict));
-    html.list(hysteresis(pairs));
+    html.list(explanations(verdict).into_iter().chain(hysteresis(pairs)));
     html.section("Plots");
     html.plots(&plots(pairs)?);
     html.section("Run it again");
     html.commands(pairs.iter().map(|p| (p.full.interface.clone(), p.full.reproduce.clone())));
     html.section("Settings and constants");
-    html.list(setting_lines(ready));
+    html.list(setting_lines(ready).into_iter().take(1));
     let all = ready.server.assumed();
     html.list(all.iter().map(|(name, value, origin)| format!("{name} = {value}: {origin}")));
     Ok(html)

@@ -12,7 +12,7 @@ const STARVED_PCT: f64 = 90.0;
 /// Cycles per frame beyond the winner's from which on a lower DDIO hit rate is worth a word.
 const LEAK_COSTS_PCT: f64 = 5.0;
 /// DRAM traffic beyond the winner's by which a low hit rate is a leak even where nothing drops, percent.
-const LEAK_DRAM_PCT: f64 = 10.0;
+const LEAK_DRAM_PCT: f64 = 25.0;
 
 /// What the verdict must know of the server.
 #[derive(Clone, Copy, Debug)]
@@ -188,7 +188,12 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
     let best = winner.report;
     let cores = r.per_core.len();
     match mechanism {
-        Mechanism::None => format!("no drops, DDIO hit rate {:.0}%", r.ddio_hit_pct),
+        Mechanism::None => {
+            format!(
+                "no drops, DDIO hit rate {:.0}%, {:.0} cycles per frame",
+                r.ddio_hit_pct, r.cycles_per_packet
+            )
+        }
         Mechanism::RssImbalance => imbalance(load),
         Mechanism::SharedRingClogged if load.starved > 0 => format!(
             "the shared buffers are held by overloaded cores: {} of {cores} cores stand idle at times although frames for them drop (core {} is offered {:.0}% of the frames, an even share is {:.0}%)",

@@ -2,6 +2,7 @@
 
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::fail::Fail;
 
@@ -64,15 +65,15 @@ pub(crate) fn bars(
         top((0..categories.len()).flat_map(height), curves.len())
     };
     // Names that do not fit side by side stand upright, in a strip of their own.
-    let longest = categories.iter().map(|c| c.chars().count() as u32 * 7).max().unwrap_or(0);
-    let upright = longest * categories.len() as u32 > SIZE.0 - 80;
-    let strip = if upright { longest + 12 } else { LABELS };
+    let longest = categories.iter().map(|c| c.chars().count() as u32).max().unwrap_or(0);
+    let upright = longest * 7 * categories.len() as u32 > SIZE.0 - 80;
+    let strip = if upright { longest * 16 / 3 + 12 } else { LABELS };
     {
         let root = SVGBackend::with_string(&mut svg, (SIZE.0, SIZE.1 + strip - LABELS)).into_drawing_area();
         root.fill(&WHITE).map_err(fail)?;
         let groups = categories.len() as f64;
         let mut chart = frame(&root, title, strip, 0.0..groups, 0.0..max)?;
-        let turn = if upright { FontTransform::Rotate270 } else { FontTransform::None };
+
         // Labels stand under the middle of their group.
         let label = |x: &f64| {
             let i = x - 0.5;
@@ -85,16 +86,18 @@ pub(crate) fn bars(
         chart
             .configure_mesh()
             .disable_x_mesh()
-            .x_labels(categories.len() * 2 + 1)
+            .x_labels(if upright { 0 } else { categories.len() * 2 + 1 })
             .x_label_formatter(&label)
             .y_label_formatter(&tick)
             .y_desc(unit)
             .label_style(FONT)
-            .x_label_style(TextStyle::from(FONT).transform(turn))
             .light_line_style(TRANSPARENT)
             .bold_line_style(RGBColor(225, 225, 225))
             .draw()
             .map_err(fail)?;
+        if upright {
+            upright_labels(&root, &chart, categories)?;
+        }
         let width = if stacked { 0.6 } else { 0.8 / curves.len().max(1) as f64 };
         let mut floor = vec![0.0; categories.len()];
         for (i, curve) in curves.iter().enumerate() {
@@ -183,6 +186,17 @@ fn frame<'a, 'b>(
         .y_label_area_size(58)
         .build_cartesian_2d(x, y)
         .map_err(fail)
+}
+
+/// Category names below the axis, each ending under the middle of its group.
+fn upright_labels(root: &Area, chart: &Chart, categories: &[String]) -> Result<(), Fail> {
+    let style =
+        TextStyle::from(FONT).transform(FontTransform::Rotate270).pos(Pos::new(HPos::Right, VPos::Center));
+    for (g, name) in categories.iter().enumerate() {
+        let (x, y) = chart.backend_coord(&(g as f64 + 0.5, 0.0));
+        root.draw(&Text::new(name.as_str(), (x, y + 6), style.clone())).map_err(fail)?;
+    }
+    Ok(())
 }
 
 fn legend<'a, 'b: 'a>(chart: &mut Chart<'a, 'b>, entries: usize) -> Result<(), Fail> {

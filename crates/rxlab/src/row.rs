@@ -93,7 +93,7 @@ pub(crate) const FIELDS: [Field; 19] = [
     f("dram_read_gbps", "DRAM reads", "Gbps", |r| r.dram_gbps.read),
     f("dram_write_gbps", "DRAM writes", "Gbps", |r| r.dram_gbps.write),
     f("io_working_set_mib", "I/O working set", "MiB", |r| r.io_working_set_mib),
-    f("circulating_buffers", "circulating", "buffers", |r| r.circulating_buffers),
+    f("circulating_buffers", "circulating buffers", "buffers", |r| r.circulating_buffers),
     f("tx_ring_mean", "Tx ring", "entries", |r| r.tx_ring_mean),
     f("cycles_per_packet", "per frame", "cycles", |r| r.cycles_per_packet),
     f("ring_mean", "waiting in a ring", "frames", |r| {

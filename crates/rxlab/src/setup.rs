@@ -27,7 +27,7 @@ pub(crate) struct Setup {
     #[arg(
         long,
         value_name = "W",
-        default_value = "fixed:1500",
+        default_value = "fixed:1500,flows=10M",
         help_heading = "Traffic",
         help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW]; SIZES: fixed:BYTES, imix, \
                 empirical:NAME; HOW: constant, poisson, bursty:FRAMES"

@@ -19,7 +19,9 @@ pub(crate) struct Verdict {
     /// The first of throughput, no-drop rate, p99 latency, DRAM traffic and circulating buffers in
     /// which the best of those still level leads by more than noise; `none` where none does.
     pub decided_by: &'static str,
-    /// Why.
+    /// Who leads whom in what.
+    pub lead: String,
+    /// Why: the lead, and every interface explained.
     pub reason: String,
     /// Every interface explained.
     pub diagnoses: Vec<Diagnosis>,
@@ -109,7 +111,8 @@ fn won(m: &Machine, all: &[Contender], winner: &Contender, next: &Contender, by:
         winner: winner.interface.into(),
         margin_pct: lead_pct(best, second),
         decided_by: by.name,
-        reason: lead + &losers(&diagnoses, winner, next),
+        reason: format!("{lead}{}", losers(&diagnoses, winner, next)),
+        lead,
         diagnoses,
     }
 }
@@ -124,8 +127,8 @@ fn tie(m: &Machine, all: &[Contender], level: &[&Contender], first: &Contender) 
         }
         [] => String::new(),
     };
-    let reason = lead + &losers(&diagnoses, first, first);
-    Verdict { winner: first.interface.into(), margin_pct: 0.0, decided_by: "none", reason, diagnoses }
+    let reason = format!("{lead}{}", losers(&diagnoses, first, first));
+    Verdict { winner: first.interface.into(), margin_pct: 0.0, decided_by: "none", lead, reason, diagnoses }
 }
 
 /// Why `next` is behind, then the others, then what even the winner loses.

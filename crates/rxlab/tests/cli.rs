@@ -336,9 +336,12 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains("Examples:"), "{command:?}");
     }
     let help = String::from_utf8(rxlab(&["compare", "--help"]).stdout).unwrap();
-    for default in
-        ["[default: 1024]", "[default: 128]", "[default: rxbisect-testbed]", "[default: fixed:1500]"]
-    {
+    for default in [
+        "[default: 1024]",
+        "[default: 128]",
+        "[default: rxbisect-testbed]",
+        "[default: fixed:1500,flows=10M]",
+    ] {
         assert!(help.contains(default), "{default}");
     }
 }

@@ -159,7 +159,7 @@ impl Ends {
         let card = Card {
             m: lease.region().view(),
             port,
-            tx: TxPort::new(nic_tx, frames, TxConfig { rate_bps: 0, ahead: Ps::ZERO }),
+            tx: TxPort::new(nic_tx, frames, TxConfig { rate_bps: 0, ahead: Ps::ZERO, ..TxConfig::default() }),
             frames,
             ledger: Ledger::new(config.flows),
             returns: config.work != Work::Check,

@@ -82,7 +82,8 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
     let pool = pool::build(&mut space, 128, 1, 16).unwrap().pop().unwrap();
     let open = Config { rate_bps: 0, pipeline_pps: 0, buffer_bytes: u32::MAX, max_frame: 9_600 };
     let mut port = Port::new(ring, Rss::spread(1), 1, open);
-    let mut out = TxPort::new(wire, buffers, TxConfig { rate_bps: 0, ahead: Ps::ZERO });
+    let mut out =
+        TxPort::new(wire, buffers, TxConfig { rate_bps: 0, ahead: Ps::ZERO, ..TxConfig::default() });
     let mut worker = Worker::new(hosts.pop().unwrap(), txs.pop().unwrap(), pool, buffers, app(kind), 32);
     worker.fill(&mut m);
 

@@ -45,7 +45,7 @@ pub(crate) fn receive(
     while !m.stopped() && source.next(&mut a) {
         m.set_stamp(Ps(a.at));
         book.meter.borrow_mut().in_nic += 1;
-        let frame = nic::Arrival { at: Ps(a.at), head: a.bytes(), len: u32::from(a.len) };
+        let frame = nic::Arrival { at: Ps(a.at), head: known(&a), len: u32::from(a.len) };
         let (queue, outcome) = port.receive(m, &frame);
         let mut meter = book.meter.borrow_mut();
         meter.in_nic -= 1;
@@ -85,6 +85,11 @@ pub(crate) fn transmit(
         }
     }
     book.add(vec![("tx_faults", port.faults())]);
+}
+
+/// The bytes of a frame that its source knows; the rest is zeros.
+fn known(a: &Arrival) -> &[u8] {
+    &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())]
 }
 
 /// A core's worker over the modelled memory.

@@ -172,7 +172,9 @@ impl L2 {
         let set = &mut self.sets[i];
         let Some(way) = set.find(line) else { return false };
         let e = set.0[way] | if write { DIRTY } else { 0 };
-        set.0.copy_within(0..way, 1);
+        if way > 0 {
+            set.0.copy_within(0..way, 1);
+        }
         set.0[0] = e;
         true
     }
@@ -190,7 +192,10 @@ impl L2 {
         let ways = self.ways;
         let set = &mut self.sets[i];
         let last = Entry(set.0[ways - 1]);
-        set.0.copy_within(0..ways - 1, 1);
+        // All positions, so that the length is known when this is compiled; those from `ways` on stay empty.
+        let rest = set.0[ways..].len();
+        set.0.copy_within(0..WAYS - 1, 1);
+        set.0[WAYS - rest..].fill(EMPTY);
         set.0[0] = entry.0;
         if last.0 & !FLAGS == EMPTY { None } else { Some(last) }
     }

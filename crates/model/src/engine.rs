@@ -82,7 +82,7 @@ impl Engine {
     /// # Errors
     /// All agents wait for each other.
     pub fn run_until(&mut self, end: Ps) -> Result<(), EngineError> {
-        while let Some((_, next)) = self.sim().schedule.pop(end.0) {
+        while let Some(next) = self.sim().schedule.pop(end.0) {
             let sim = self.sim();
             sim.floor = sim.schedule.floor().min(end.0);
             self.resume(next);

@@ -45,7 +45,7 @@ pub enum Error {
 }
 
 /// An agent may run ahead of the others by less than the smallest latency between two of them.
-const WINDOW: Ps = Ps::from_ns(250);
+const WINDOW: Ps = Ps::from_ns(300);
 /// Flows that an application's table holds (rxbisect §6).
 const FLOWS: u32 = 10_000_000;
 /// A stall of all cores that fills every ring.
@@ -415,7 +415,7 @@ fn spawn_card(
     let (first, buffers) = (plug.first, plug.buffers);
     let (rx_book, tx_book) = (book.clone(), book.clone());
     engine.spawn(Agent::NicRx(plug.port), move |m| agents::receive(m, port, source, first, &rx_book))?;
-    let config = TxConfig { rate_bps, ..TxConfig::default() };
+    let config = TxConfig { rate_bps, head: 0, ..TxConfig::default() };
     engine.spawn(Agent::NicTx(plug.port), move |m| {
         agents::transmit(m, nic_tx, buffers, config, extra, &tx_book);
     })?;

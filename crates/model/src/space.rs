@@ -43,15 +43,67 @@ pub struct PoolId {
     pub(crate) room: u32,
 }
 
+/// What is kept of a frame. A usual header and what is kept beside it share one line of the host.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Kept {
+    /// Arrival, ps.
+    pub stamp: u64,
+    /// The count of DMA-written frames at that time.
+    pub puts: u32,
+    /// Bytes of `head` that were written; zeros follow.
+    known: u32,
+    head: [u8; KEPT],
+}
+
+impl Kept {
+    /// Asks the host for a frame that an agent is about to read.
+    #[inline]
+    pub(crate) fn expect(&self) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch of any address has no effect that a program can see.
+        unsafe {
+            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(self).cast());
+        }
+    }
+
+    const EMPTY: Kept = Kept { stamp: 0, puts: 0, known: 0, head: [0; KEPT] };
+
+    /// A new frame, or a part of the one that is here.
+    pub(crate) fn put(&mut self, off: u32, bytes: &[u8], len: u32) {
+        let start = (off as usize).min(KEPT);
+        let kept = bytes.len().min(KEPT - start);
+        let zeros = (len as usize).min(KEPT - start);
+        let known = if off == 0 && len as usize >= self.known as usize { 0 } else { self.known as usize };
+        if known < start {
+            self.head[known..start].fill(0);
+        }
+        self.head[start..start + kept].copy_from_slice(&bytes[..kept]);
+        let end = start + kept;
+        if zeros > kept && known > end {
+            self.head[end..known.min(start + zeros)].fill(0);
+        }
+        self.known = known.max(end) as u32;
+    }
+
+    /// Copies from `off` on.
+    pub(crate) fn get(&self, off: u32, out: &mut [u8]) {
+        let known = &self.head[..self.known as usize];
+        let here = known.get(off as usize..).unwrap_or_default();
+        let kept = here.len().min(out.len());
+        out[..kept].copy_from_slice(&here[..kept]);
+        out[kept..].fill(0);
+    }
+}
+
 /// A stretch of buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
     pub geometry: Geometry,
     pub first: u32,
-    /// The first bytes of each frame.
-    pub heads: Vec<[u8; KEPT]>,
-    /// Arrival of the frame in each buffer, ps, and the count of DMA-written frames at that time.
-    pub stamps: Vec<(u64, u64)>,
+    /// What is kept of each frame.
+    pub frames: Vec<Kept>,
 }
 
 /// What has been allocated.
@@ -123,7 +175,7 @@ impl Space for ModelSpace {
         }
         l.buffer_end = first + lines as u32;
         let n = g.count as usize;
-        let pool = Pool { geometry: *g, first, heads: vec![[0; KEPT]; n], stamps: vec![(0, 0); n] };
+        let pool = Pool { geometry: *g, first, frames: vec![Kept::EMPTY; n] };
         l.pools.push(pool);
         Ok(PoolId { index: l.pools.len() as u32 - 1, count: g.count, room: g.room })
     }
@@ -137,5 +189,41 @@ impl Space for ModelSpace {
         }
         l.table_end = first + lines as u32;
         Ok(Table { first, bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(k: &Kept) -> [u8; KEPT] {
+        let mut out = [9; KEPT];
+        k.get(0, &mut out);
+        out
+    }
+
+    #[test]
+    fn a_frame_reads_back_with_zeros_where_nothing_was_captured() {
+        let mut k = Kept::EMPTY;
+        k.put(0, &[1; 100], 1500);
+        k.put(0, &[2; 42], 1500);
+        let mut expected = [0; KEPT];
+        expected[..42].fill(2);
+        assert_eq!(read(&k), expected, "nothing of the frame before it");
+        k.put(30, &[3; 4], 4);
+        expected[30..34].fill(3);
+        assert_eq!(read(&k), expected, "a rewritten field");
+        k.put(60, &[4; 2], 2);
+        expected[60..62].fill(4);
+        assert_eq!(read(&k), expected, "a part behind what was known");
+        k.put(0, &[5; 2], 10);
+        expected[..2].fill(5);
+        expected[2..10].fill(0);
+        assert_eq!(read(&k), expected, "a short part with its own zeros");
+        let mut tail = [9; 8];
+        k.get(120, &mut tail);
+        assert_eq!(tail, [0; 8]);
+        k.get(4000, &mut tail);
+        assert_eq!(tail, [0; 8]);
     }
 }

@@ -304,6 +304,6 @@ impl View {
 
     /// When the frame in `buf` arrived.
     pub fn stamp(&self, b: PoolId, buf: Buf) -> Ps {
-        Ps(self.sim().pools[b.index as usize].stamps[buf.0 as usize].0)
+        Ps(self.sim().pools[b.index as usize].frames[buf.0 as usize].stamp)
     }
 }

@@ -1,5 +1,7 @@
 //! The default mode against the exact one, repeatability, and the cost of a longer run.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 use memory::Ps;
 use model::profile::Server;
 use model::{App, BURST, Report, SAMPLING, Scenario, Start, TX_RING, run};

@@ -16,12 +16,14 @@ pub struct TxConfig {
     pub rate_bps: u64,
     /// How far the card reads ahead of the wire: what its transmit buffer holds, as time on the wire.
     pub ahead: Ps,
+    /// Bytes of a frame that the wire's end wants to see, at most [`HEAD`].
+    pub head: usize,
 }
 
 impl Default for TxConfig {
     /// 100 Gbps, 2 us (some 25 kB) ahead: two PCIe round trips.
     fn default() -> TxConfig {
-        TxConfig { rate_bps: 100_000_000_000, ahead: Ps::from_us(2) }
+        TxConfig { rate_bps: 100_000_000_000, ahead: Ps::from_us(2), head: HEAD }
     }
 }
 
@@ -32,7 +34,7 @@ pub struct Sent<'a> {
     pub queue: u16,
     /// The buffer of its first segment, which the card no longer needs.
     pub buf: Buf,
-    /// Its first bytes, up to [`HEAD`].
+    /// Its first bytes, as many as [`TxConfig::head`] asks for.
     pub head: &'a [u8],
     /// Bytes, without FCS.
     pub len: u32,
@@ -46,6 +48,7 @@ pub struct TxPort<M: Memory> {
     buffers: M::Buffers,
     wire: Pace,
     ahead: Ps,
+    seen: usize,
     /// Scratch: the frame in hand.
     segments: Vec<Segment>,
     head: [u8; HEAD],
@@ -62,6 +65,7 @@ impl<M: Memory> TxPort<M> {
             buffers,
             wire: Pace::new(config.rate_bps),
             ahead: config.ahead,
+            seen: config.head.min(HEAD),
             segments: Vec::with_capacity(8),
             head: [0; HEAD],
             sent: 0,
@@ -109,7 +113,7 @@ impl<M: Memory> TxPort<M> {
         let at = if self.wire.limits() { self.wire.send(m.now(), len) } else { Ps::ZERO };
         self.sent += 1;
         self.bytes += u64::from(len);
-        wire(Sent { queue, buf, head: &self.head[..HEAD.min(len as usize)], len, at });
+        wire(Sent { queue, buf, head: &self.head[..self.seen.min(len as usize)], len, at });
         true
     }
 
@@ -119,7 +123,7 @@ impl<M: Memory> TxPort<M> {
         for s in &self.segments {
             let end = u32::from(s.off) + u32::from(s.len);
             let buf = m.check(self.buffers, s.buf.0, end).ok()?;
-            let keep = usize::from(s.len).min(HEAD - seen);
+            let keep = usize::from(s.len).min(self.seen - seen);
             m.get(self.buffers, buf, u32::from(s.off), &mut self.head[seen..seen + keep], u32::from(s.len));
             seen += keep;
             len += u32::from(s.len);

@@ -45,7 +45,7 @@ impl Rig<'_> {
     }
 }
 
-const UNPACED: TxConfig = TxConfig { rate_bps: 0, ahead: Ps::ZERO };
+const UNPACED: TxConfig = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head: nic::HEAD };
 
 #[test]
 fn frames_leave_whole_and_their_buffers_come_back() {
@@ -95,7 +95,7 @@ fn descriptors_that_name_nothing_are_counted_and_skipped() {
 fn a_wire_with_a_rate_spaces_frames() {
     let region = Region::new(1 << 20, Backing::Heap).unwrap();
     // 1 Gbps: a frame of 60 B and its 24 B of overhead take 672 ns.
-    let mut rig = rig(&region, TxConfig { rate_bps: 1_000_000_000, ahead: Ps::from_us(100) });
+    let mut rig = rig(&region, TxConfig { rate_bps: 1_000_000_000, ahead: Ps::from_us(100), ..UNPACED });
     let burst: Vec<_> =
         (0..8).map(|_| Segment { buf: rig.take(&[7; 60]), off: 0, len: 60, last: true }).collect();
     rig.post(&burst);
@@ -109,7 +109,7 @@ fn a_wire_with_a_rate_spaces_frames() {
 #[test]
 fn a_card_reads_no_further_ahead_than_its_buffer() {
     let region = Region::new(1 << 20, Backing::Heap).unwrap();
-    let mut rig = rig(&region, TxConfig { rate_bps: 10_000_000, ahead: Ps::from_us(100) });
+    let mut rig = rig(&region, TxConfig { rate_bps: 10_000_000, ahead: Ps::from_us(100), ..UNPACED });
     let burst: Vec<_> =
         (0..4).map(|_| Segment { buf: rig.take(&[7; 60]), off: 0, len: 60, last: true }).collect();
     rig.post(&burst);

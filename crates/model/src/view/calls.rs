@@ -6,7 +6,7 @@ use super::{META, PREFETCHES, View};
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
 use crate::sim::{Agent, may_write};
-use crate::space::{KEPT, PoolId, Table, Words};
+use crate::space::{PoolId, Table, Words};
 
 /// Where an entry's signal lies.
 #[derive(Clone, Copy)]
@@ -193,7 +193,11 @@ impl Memory for View {
 
     #[inline]
     fn check(&self, b: PoolId, raw: u64, len: u32) -> Result<Buf, Fault> {
-        if raw < u64::from(b.count) && len <= b.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
+        if raw >= u64::from(b.count) || len > b.room {
+            return Err(Fault { raw });
+        }
+        self.sim().pools[b.index as usize].frames[raw as usize].expect();
+        Ok(Buf(raw))
     }
 
     fn put(&mut self, b: PoolId, buf: Buf, off: u32, bytes: &[u8], len: u32) {
@@ -201,22 +205,17 @@ impl Memory for View {
         let at = self.clock;
         let sim = self.sim();
         let pool = &mut sim.pools[b.index as usize];
-        let head = &mut pool.heads[buf.0 as usize];
-        let start = (off as usize).min(KEPT);
-        let kept = bytes.len().min(KEPT - start);
-        head[start..start + kept].copy_from_slice(&bytes[..kept]);
-        let zeros = (len as usize).min(KEPT - start);
-        if zeros > kept {
-            head[start + kept..start + zeros].fill(0);
-        }
+        let frame = &mut pool.frames[buf.0 as usize];
+        frame.put(off, bytes, len);
         if self.agent.is_core() {
             for l in first..first + lines {
                 self.access(l, true, if l == first && off < 64 { Kind::Header } else { Kind::Payload });
             }
             return;
         }
-        let before = std::mem::replace(&mut pool.stamps[buf.0 as usize], (self.stamp, sim.puts)).1;
-        sim.reuse.0 += sim.puts - before;
+        frame.stamp = self.stamp;
+        let before = std::mem::replace(&mut frame.puts, sim.puts as u32);
+        sim.reuse.0 += u64::from((sim.puts as u32).wrapping_sub(before));
         sim.reuse.1 += 1;
         sim.puts += 1;
         let partial = !(off + len).is_multiple_of(64);
@@ -229,11 +228,9 @@ impl Memory for View {
         let (first, lines) = self.frame_lines(b, buf, off, len);
         let at = self.clock;
         let sim = self.sim();
-        let head = &sim.pools[b.index as usize].heads[buf.0 as usize];
-        let start = (off as usize).min(KEPT);
-        let kept = out.len().min(KEPT - start);
-        out[..kept].copy_from_slice(&head[start..start + kept]);
-        out[kept..].fill(0);
+        if !out.is_empty() {
+            sim.pools[b.index as usize].frames[buf.0 as usize].get(off, out);
+        }
         if self.agent.is_core() {
             for l in first..first + lines {
                 self.access(l, false, if l == first && off < 64 { Kind::Header } else { Kind::Payload });

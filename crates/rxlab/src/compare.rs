@@ -166,6 +166,24 @@ fn hysteresis(pairs: &[Pair]) -> Vec<String> {
     differing.map(line).collect()
 }
 
+/// What the middle run does not show: rates that had not settled, and what depends on placement.
+fn reservations(pairs: &[Pair]) -> Vec<String> {
+    let rows = || pairs.iter().flat_map(|p| [&p.empty, &p.full]);
+    let unsettled: Vec<_> =
+        rows().filter(|r| !r.report.settled).map(|r| format!("{} from {}", r.interface, r.start)).collect();
+    let mut lines = Vec::new();
+    if !unsettled.is_empty() {
+        lines.push(format!("rates that never settle, measured as they came: {}", unsettled.join(", ")));
+    }
+    lines.extend(rows().filter_map(|r| {
+        let wide = r.wide_ranges();
+        (!wide.is_empty()).then(|| {
+            format!("{} from {}, over {} placements: {}", r.interface, r.start, r.placements, wide.join(", "))
+        })
+    }));
+    lines
+}
+
 fn setting_lines(ready: &Ready) -> Vec<String> {
     let settings: Vec<_> = ready
         .settings()
@@ -197,7 +215,7 @@ fn text(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> String {
     let mut out = title(ready, pairs) + "\n\n";
     out += &table(pairs, verdict).text(out::colour());
     out += &format!("\n{} {}\n", headline(verdict), verdict.lead);
-    for line in explanations(verdict).iter().chain(&hysteresis(pairs)) {
+    for line in explanations(verdict).iter().chain(&hysteresis(pairs)).chain(&reservations(pairs)) {
         out += &format!("- {line}\n");
     }
     for line in setting_lines(ready) {
@@ -210,7 +228,7 @@ fn report(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Html, Fail
     let mut html = Html::new(&title(ready, pairs));
     html.verdict(&headline(verdict), &verdict.lead);
     html.table(&table(pairs, verdict));
-    html.list(explanations(verdict).into_iter().chain(hysteresis(pairs)));
+    html.list(explanations(verdict).into_iter().chain(hysteresis(pairs)).chain(reservations(pairs)));
     html.section("Plots");
     html.plots(&plots(pairs)?);
     html.section("Run it again");

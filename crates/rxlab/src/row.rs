@@ -124,6 +124,15 @@ impl Row {
         most.map_or("-", |d| *d.0)
     }
 
+    /// The fields that depend on placement by more than 5% of their largest value, with their range.
+    pub(crate) fn wide_ranges(&self) -> Vec<String> {
+        let wide = FIELDS.iter().filter_map(|f| {
+            let [lo, hi] = *self.range.get(f.name)?;
+            (hi - lo > 0.05 * hi).then(|| format!("{} {}..{} {}", f.heading, num(lo), num(hi), f.unit))
+        });
+        wide.collect()
+    }
+
     /// Whether two starts of one point end in different states.
     pub(crate) fn differs(&self, other: &Row) -> bool {
         let apart = |a: f64, b: f64, pct: f64| (a - b).abs() > pct / 100.0 * a.abs().max(b.abs());

@@ -123,6 +123,13 @@ impl Setup {
         }
         let cores = self.cores.unwrap_or(server.cores);
         check("--cores", cores, 1, server.cores, &format!("cores of {}", server.name))?;
+        if cores % ports(&server, cores) != 0 {
+            let n = server.nic.ports;
+            return Err(Fail::new(format!(
+                "--cores {cores}: allowed: a multiple of the {n} ports of {}",
+                server.name
+            )));
+        }
         check("--burst", self.burst, 1, 1024, "frames")?;
         check("--placements", self.placements, 1, 100, "runs")?;
         if !self.sampling.is_power_of_two() || self.sampling > 64 {
@@ -203,7 +210,7 @@ impl Ready {
     /// The interface called `name` with the sizes asked for, fit for this server's device and cores.
     fn interface(&self, name: &str) -> Result<Interface, Fail> {
         let s = &self.setup;
-        let queues = self.cores.div_ceil(ports(&self.server, self.cores));
+        let queues = self.cores / ports(&self.server, self.cores);
         let interface = match name {
             "privring" => Interface::PrivRing(rings::privring::Sizes { ring: s.ring }),
             "shring" => Interface::ShRing(rings::shring::Sizes {

@@ -104,8 +104,8 @@ pub(crate) fn num(v: f64) -> String {
     match v.abs() {
         _ if v.is_nan() => "-".into(),
         0.0 => "0".into(),
-        a if a >= 100.0 => format!("{v:.0}"),
-        a if a >= 10.0 => format!("{v:.1}"),
+        a if a >= 99.95 => format!("{v:.0}"),
+        a if a >= 9.995 => format!("{v:.1}"),
         a if a >= 0.01 => format!("{v:.2}"),
         _ => format!("{v:.0e}"),
     }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn numbers_keep_three_digits() {
         let shown: Vec<String> =
-            [0.0, 0.8, 12.34, 162.4, 1224.4, f64::NAN, 0.001].into_iter().map(num).collect();
-        assert_eq!(shown, ["0", "0.80", "12.3", "162", "1224", "-", "1e-3"]);
+            [0.0, 0.8, 12.34, 99.97, 162.4, 1224.4, f64::NAN, 0.001].into_iter().map(num).collect();
+        assert_eq!(shown, ["0", "0.80", "12.3", "100", "162", "1224", "-", "1e-3"]);
     }
 }

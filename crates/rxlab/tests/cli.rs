@@ -53,6 +53,7 @@ fn bad_values_are_told_in_one_line() {
     refused(&["compare", "--server", "cray"], &["cray", "rxbisect-testbed"]);
     refused(&["compare", "--cores", "0"], &["--cores 0", "1 to 16"]);
     refused(&["compare", "--cores", "17"], &["--cores 17", "1 to 16"]);
+    refused(&["compare", "--cores", "3"], &["--cores 3", "multiple of the 2 ports"]);
     refused(&["compare", "--cores", "many"], &["--cores", "many"]);
     refused(&["compare", "--interfaces", "tokenring"], &["tokenring", "privring, shring, rxbisect"]);
     refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat"]);

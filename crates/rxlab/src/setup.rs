@@ -123,7 +123,7 @@ impl Setup {
         }
         let cores = self.cores.unwrap_or(server.cores);
         check("--cores", cores, 1, server.cores, &format!("cores of {}", server.name))?;
-        if cores % ports(&server, cores) != 0 {
+        if !cores.is_multiple_of(ports(&server, cores)) {
             let n = server.nic.ports;
             return Err(Fail::new(format!(
                 "--cores {cores}: allowed: a multiple of the {n} ports of {}",

@@ -177,8 +177,8 @@ impl<'a> Parser<'a> {
 }
 
 /// `min`, `max`, `mean` of values; `line_rate(s)`: 1 where every point of `s` is at line rate;
-/// `last_at_line_rate(s)`: the largest x up to which every point is; `second_step(s)`: the x of the
-/// largest fall of throughput behind the first point below line rate.
+/// `last_at_line_rate(s)`: the largest x up to which every point is; `second_step(s)`: the first x
+/// behind the first point below line rate at which throughput falls again, by [`STEP`] or more.
 fn call<'a>(name: &str, args: &[Value<'a>]) -> Result<Value<'a>, String> {
     let numbers = || args.iter().flat_map(Value::numbers).collect::<Vec<_>>();
     // Unlike f64::min, a NaN stays: a missing point must not improve a claim.
@@ -207,17 +207,17 @@ fn call<'a>(name: &str, args: &[Value<'a>]) -> Result<Value<'a>, String> {
     Ok(Value::Number(number))
 }
 
+/// A fall from one x to the next that counts as a step.
+const STEP: f64 = 0.01;
+
 fn second_step(s: &Samples) -> f64 {
     let first = s.points.iter().take_while(|p| p.at_line_rate()).count();
     let rest = s.points.get(first..).unwrap_or_default();
-    let mut step = (0.0, f64::NAN);
-    for pair in rest.windows(2) {
-        let [Some(before), Some(after)] = [0, 1].map(|i| pair[i].field("throughput_gbps")) else { continue };
-        if before - after > step.0 {
-            step = (before - after, pair[1].x);
-        }
-    }
-    step.1
+    let falls = |pair: &&[Sample]| match [0, 1].map(|i| pair[i].field("throughput_gbps")) {
+        [Some(before), Some(after)] => after < (1.0 - STEP) * before,
+        _ => false,
+    };
+    rest.windows(2).find(falls).map_or(f64::NAN, |pair| pair[1].x)
 }
 
 fn tokens(text: &str) -> Result<Vec<String>, String> {

@@ -178,7 +178,8 @@ impl<'a> Parser<'a> {
 
 /// `min`, `max`, `mean` of values; `line_rate(s)`: 1 where every point of `s` is at line rate;
 /// `last_at_line_rate(s)`: the largest x up to which every point is; `second_step(s)`: the first x
-/// behind the first point below line rate at which throughput falls again, by [`STEP`] or more.
+/// behind the first point below line rate at which throughput falls again, by [`STEP`] or more;
+/// `largest_fall(s)`: the x there at which it falls most.
 fn call<'a>(name: &str, args: &[Value<'a>]) -> Result<Value<'a>, String> {
     let numbers = || args.iter().flat_map(Value::numbers).collect::<Vec<_>>();
     // Unlike f64::min, a NaN stays: a missing point must not improve a claim.
@@ -198,8 +199,13 @@ fn call<'a>(name: &str, args: &[Value<'a>]) -> Result<Value<'a>, String> {
         ("last_at_line_rate", [Value::Series(s)]) => {
             s.points.iter().take_while(|p| p.at_line_rate()).last().map_or(f64::NAN, |p| p.x)
         }
-        ("second_step", [Value::Series(s)]) => second_step(s),
-        ("line_rate" | "last_at_line_rate" | "second_step", _) => {
+        ("second_step", [Value::Series(s)]) => {
+            falls(s).into_iter().find(|f| f.1 > STEP).map_or(f64::NAN, |f| f.0)
+        }
+        ("largest_fall", [Value::Series(s)]) => {
+            falls(s).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(f64::NAN, |f| f.0)
+        }
+        ("line_rate" | "last_at_line_rate" | "second_step" | "largest_fall", _) => {
             return Err(format!("`{name}` takes the name of one series"));
         }
         _ => return Err(format!("there is no function `{name}`")),
@@ -210,14 +216,16 @@ fn call<'a>(name: &str, args: &[Value<'a>]) -> Result<Value<'a>, String> {
 /// A fall from one x to the next that counts as a step.
 const STEP: f64 = 0.01;
 
-fn second_step(s: &Samples) -> f64 {
+/// Behind the first point below line rate: each x at which throughput falls, and by which share of
+/// what it was one x before.
+fn falls(s: &Samples) -> Vec<(f64, f64)> {
     let first = s.points.iter().take_while(|p| p.at_line_rate()).count();
     let rest = s.points.get(first..).unwrap_or_default();
-    let falls = |pair: &&[Sample]| match [0, 1].map(|i| pair[i].field("throughput_gbps")) {
-        [Some(before), Some(after)] => after < (1.0 - STEP) * before,
-        _ => false,
+    let fall = |pair: &[Sample]| {
+        let [before, after] = [0, 1].map(|i| pair[i].field("throughput_gbps").unwrap_or(f64::NAN));
+        (pair[1].x, 1.0 - after / before)
     };
-    rest.windows(2).find(falls).map_or(f64::NAN, |pair| pair[1].x)
+    rest.windows(2).map(fall).filter(|f| f.1 > 0.0).collect()
 }
 
 fn tokens(text: &str) -> Result<Vec<String>, String> {
@@ -277,6 +285,12 @@ mod tests {
         let s = series(&[196.0, 195.0, 190.0, 189.0, 160.0, 158.0, 157.0]);
         assert_eq!(one("last_at_line_rate(privring)", &s), 128.0);
         assert_eq!(one("second_step(privring)", &s), 1024.0);
+        assert_eq!(one("largest_fall(privring)", &s), 1024.0);
+        let late = series(&[196.0, 195.0, 190.0, 189.0, 185.0, 184.0, 150.0]);
+        assert_eq!(
+            [one("second_step(privring)", &late), one("largest_fall(privring)", &late)],
+            [1024.0, 4096.0]
+        );
         assert_eq!(one("line_rate(privring)", &s), 0.0);
         let flat = series(&[196.0; 4]);
         assert_eq!(one("line_rate(privring)", &flat), 1.0);

@@ -1,9 +1,13 @@
-//! DRAM: bandwidth counted in windows, latency that rises with the load of the last one.
+//! DRAM: bandwidth counted in windows, latency that rises with the load of the last ones.
 
 use crate::profile::Constants;
 
 /// Length of a window, ps.
 const WINDOW: u64 = 5_000_000;
+/// Share of the newest window in the load: latency is convex in it, so noise would add to it.
+const NEWEST: f64 = 0.25;
+/// Windows without traffic after which nothing of the load is left.
+const QUIET: u64 = 64;
 /// The highest utilisation that the latency formula sees.
 const CEILING: f64 = 0.97;
 
@@ -15,6 +19,8 @@ pub(crate) struct Dram {
     usable: f64,
     start: u64,
     bytes: f64,
+    /// Bytes of a window, smoothed.
+    load_bytes: f64,
     /// Latency now, ps.
     latency: u64,
 }
@@ -24,7 +30,15 @@ impl Dram {
     pub(crate) fn new(c: &Constants) -> Dram {
         let idle = c.dram_idle_ns.value * 1e3;
         let usable = c.dram_peak_gbytes.value * c.dram_usable.value * 1e9 * WINDOW as f64 * 1e-12;
-        Dram { idle, load: c.dram_load_ns.value * 1e3, usable, start: 0, bytes: 0.0, latency: idle as u64 }
+        Dram {
+            idle,
+            load: c.dram_load_ns.value * 1e3,
+            usable,
+            start: 0,
+            bytes: 0.0,
+            load_bytes: 0.0,
+            latency: idle as u64,
+        }
     }
 
     /// Latency of a read, ps.
@@ -45,8 +59,14 @@ impl Dram {
 
     fn roll(&mut self, at: u64) {
         let windows = (at - self.start) / WINDOW;
-        // Quiet windows in between leave nothing of the last one.
-        let u = if windows > 1 { 0.0 } else { (self.bytes / self.usable).min(CEILING) };
+        self.load_bytes += NEWEST * (self.bytes - self.load_bytes);
+        for _ in 1..windows.min(QUIET) {
+            self.load_bytes -= NEWEST * self.load_bytes;
+        }
+        if windows > QUIET {
+            self.load_bytes = 0.0;
+        }
+        let u = (self.load_bytes / self.usable).min(CEILING);
         self.latency = (self.idle + self.load * u / (1.0 - u)) as u64;
         self.start += windows * WINDOW;
         self.bytes = 0.0;

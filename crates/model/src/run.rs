@@ -84,7 +84,7 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
         run.advance(STALL)?;
     }
     let settled = run.settle(step, s.limit)?;
-    let window = run.measure(step)?;
+    let window = run.measure(step, s.frames)?;
     let conservation = run.finish()?;
     let counters = run.book.counters.borrow().clone();
     Ok(account::report(s, &window, &run.book.meter.borrow(), conservation, counters, settled))
@@ -316,7 +316,7 @@ impl Run {
         Ok(settled)
     }
 
-    fn measure(&mut self, step: Ps) -> Result<Window, Error> {
+    fn measure(&mut self, step: Ps, frames: u64) -> Result<Window, Error> {
         let before = self.snapshot();
         {
             let mut meter = self.book.meter.borrow_mut();
@@ -324,17 +324,21 @@ impl Run {
             meter.latency_sum = 0;
             meter.measuring = true;
         }
-        let looks = LOOKS * MEASURED as u64;
+        let mut looks = 0;
         let mut waiting = vec![0.0; before.gauges.len()];
         let mut tx_filled = 0.0;
-        for _ in 0..looks {
+        while looks < LOOKS * MEASURED as u64 || self.offered() < frames {
             self.advance(Ps(step.0 / LOOKS))?;
+            looks += 1;
             let meter = self.book.meter.borrow();
             for (core, g) in self.engine.sim().gauges.iter().enumerate() {
                 let delivered = meter.fates[core][rings::Outcome::Delivered as usize];
-                waiting[core] += delivered.saturating_sub(g.received) as f64 / looks as f64;
-                tx_filled += g.tx_filled as f64 / looks as f64;
+                waiting[core] += delivered.saturating_sub(g.received) as f64;
+                tx_filled += g.tx_filled as f64;
             }
+        }
+        for sum in waiting.iter_mut().chain([&mut tx_filled]) {
+            *sum /= looks as f64;
         }
         self.book.meter.borrow_mut().measuring = false;
         let after = self.snapshot();

@@ -21,7 +21,12 @@ pub(crate) enum Kind {
     Word,
 }
 
-const KINDS: usize = 5;
+/// Loads and stores of each kind apart: a header is stored where it has just been loaded.
+const KINDS: usize = 2 * 5;
+fn slot(kind: Kind, write: bool) -> usize {
+    2 * kind as usize + usize::from(write)
+}
+
 /// Low line-address bits that choose the sample.
 const BITS: u32 = 10;
 /// Accesses that a kind's mean remembers.
@@ -52,7 +57,7 @@ impl Sampling {
             map[(line / 64) as usize] |= 3 << (line % 64);
         }
         let mut shares = [[0.0, 1.0, 0.0, 0.0]; KINDS];
-        shares[Kind::Table as usize] = [0.0, 0.0, 0.0, 1.0];
+        shares[slot(Kind::Table, false)] = [0.0, 0.0, 0.0, 1.0];
         let mut sampling = Sampling { one_in: one_in.max(1), map, shares, costs, means: [0; KINDS] };
         sampling.price(Level::Dram, costs[Level::Dram as usize]);
         sampling
@@ -88,32 +93,33 @@ impl Sampling {
 
     /// A simulated access of `kind` found its line at `level`.
     #[inline]
-    pub(crate) fn learn(&mut self, kind: Kind, level: Level) {
-        let shares = &mut self.shares[kind as usize];
+    pub(crate) fn learn(&mut self, kind: Kind, write: bool, level: Level) {
+        let slot = slot(kind, write);
+        let shares = &mut self.shares[slot];
         for s in shares.iter_mut() {
             *s *= 1.0 - 1.0 / MEMORY;
         }
         shares[level as usize] += 1.0 / MEMORY;
-        self.mean(kind as usize);
+        self.mean(slot);
     }
 
     /// A level costs `ps` from now on.
     pub(crate) fn price(&mut self, level: Level, ps: u64) {
         self.costs[level as usize] = ps;
-        for kind in 0..KINDS {
-            self.mean(kind);
+        for slot in 0..KINDS {
+            self.mean(slot);
         }
     }
 
-    fn mean(&mut self, kind: usize) {
-        let sum: f64 = self.shares[kind].iter().zip(self.costs).map(|(s, c)| s * c as f64).sum();
-        self.means[kind] = sum as u64;
+    fn mean(&mut self, slot: usize) {
+        let sum: f64 = self.shares[slot].iter().zip(self.costs).map(|(s, c)| s * c as f64).sum();
+        self.means[slot] = sum as u64;
     }
 
     /// Mean cost of `kind`, ps.
     #[inline]
-    pub(crate) fn expected(&self, kind: Kind) -> u64 {
-        self.means[kind as usize]
+    pub(crate) fn expected(&self, kind: Kind, write: bool) -> u64 {
+        self.means[slot(kind, write)]
     }
 
     /// What a level costs, ps.

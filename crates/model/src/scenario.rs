@@ -50,10 +50,12 @@ pub struct Scenario {
     pub pool: Option<u32>,
     /// Upper bound of simulated time.
     pub limit: Ps,
+    /// Frames to simulate at least: the measured window grows. 0: as many as it takes.
+    pub frames: u64,
 }
 
 /// Sampling of `compare` and `experiment` unless told otherwise.
-pub const SAMPLING: u32 = 16;
+pub const SAMPLING: u32 = 32;
 /// Transmit ring entries unless told otherwise.
 pub const TX_RING: u32 = 1024;
 /// Frames in a burst unless told otherwise.

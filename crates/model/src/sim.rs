@@ -229,12 +229,12 @@ impl Sim {
     #[inline]
     pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> u64 {
         if !self.sampling.has(line) {
-            return self.sampling.expected(kind);
+            return self.sampling.expected(kind, write);
         }
         let before = self.dram_lines();
         let level = self.hierarchy.core(core as usize, line, write);
         self.charge(before, at);
-        self.sampling.learn(kind, level);
+        self.sampling.learn(kind, write, level);
         self.sampling.cost(level)
     }
 
@@ -269,6 +269,18 @@ impl Sim {
             next = line + 1;
         }
         self.charge(before, at);
+    }
+
+    /// Asks the host for what is kept of the frames that a line of descriptors may name.
+    #[inline]
+    pub(crate) fn expect_frames(&self, line: u32) {
+        let Some(pool) = self.pools.first() else { return };
+        let first = line as usize * 8;
+        for raw in self.words.get(first..first + 8).unwrap_or_default() {
+            if let Some(frame) = pool.frames.get(*raw as usize) {
+                frame.expect();
+            }
+        }
     }
 
     /// The word line `line` changes at `at`: agents parked on it go on.

@@ -221,6 +221,7 @@ impl View {
                 let port = self.port();
                 sim.dma_read(line, 1, at);
                 sim.links[port].fetch(64);
+                sim.expect_frames(line);
                 self.clock
             }
             _ => self.clock,

@@ -24,6 +24,7 @@ fn scenario(interface: Interface, sampling: u32, seed: u64) -> Scenario {
         burst: BURST,
         pool: None,
         limit: Ps::from_us(16_000),
+        frames: 0,
     }
 }
 

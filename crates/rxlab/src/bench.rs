@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::fail::Fail;
 use crate::live;
 use crate::out;
+use crate::point::Point;
 use crate::setup::{INTERFACES, Setup};
 use crate::table::{Table, num, number, words};
 
@@ -67,6 +68,9 @@ struct ModelBench {
     /// Interface
     #[arg(long, value_name = "NAME", default_value = "privring")]
     interface: String,
+    /// Frames to simulate in a run, at least
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    packets: u64,
     /// Runs, of which the median counts
     #[arg(long, value_name = "N", default_value_t = 5)]
     repeats: u32,
@@ -111,7 +115,10 @@ fn model(options: ModelBench) -> Result<(), Fail> {
     let sampling = options.setup.sampling;
     let ready = Setup { placements: 1, ..options.setup }.ready()?;
     let points = ready.points(&options.interface, Start::Full)?;
-    let Some(point) = points.first() else { return Err(Fail::new("--placements 0: allowed: at least 1")) };
+    let Some(point) = points.into_iter().next() else {
+        return Err(Fail::new("--placements 0: allowed: at least 1"));
+    };
+    let point = Point { frames: options.packets, ..point };
     let bar = out::progress(u64::from(options.repeats), "simulating");
     let mut runs = Vec::new();
     for _ in 0..options.repeats {

@@ -39,6 +39,8 @@ pub(crate) struct Point {
     pub pool: Option<u32>,
     /// Longest simulated time.
     pub limit: Ps,
+    /// Frames to simulate at least.
+    pub frames: u64,
 }
 
 impl Point {
@@ -65,6 +67,7 @@ impl Point {
             burst: self.burst,
             pool: self.pool,
             limit: self.limit,
+            frames: self.frames,
         };
         model::run(&mut scenario)
             .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))

@@ -203,6 +203,7 @@ impl Ready {
             burst: s.burst,
             pool: s.pool,
             limit: Ps::from_us(s.limit_ms * 1000),
+            frames: 0,
         };
         Ok((0..s.placements).map(point).collect())
     }

@@ -9,7 +9,7 @@
 //! * dirty LLC victims are written to DRAM.
 
 use crate::cache::{Array, DIRTY, Entry, IO, L2};
-use crate::profile::{Placement, Replacement, Server};
+use crate::profile::{Placement, Replacement, Server, SliceHash};
 
 /// Where an access found its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +61,7 @@ pub struct Hierarchy {
     /// Physical page of each 2 MB page.
     frames: Vec<u32>,
     slices: u32,
+    hash: SliceHash,
     set_mask: u32,
     set_bits: u32,
     ddio: u32,
@@ -87,6 +88,7 @@ impl Hierarchy {
             owner: vec![0; shared as usize],
             frames: frames(c.placement, lines.div_ceil(PAGE), seed),
             slices: c.slices,
+            hash: c.slice_hash,
             set_mask: c.sets_per_slice - 1,
             set_bits: c.sets_per_slice.trailing_zeros(),
             ddio,
@@ -97,8 +99,8 @@ impl Hierarchy {
         }
     }
 
-    /// The LLC set of a line. Within a slice the low address bits choose the set; successive runs of
-    /// `sets_per_slice` lines rotate over the slices from a start that the low bits permute, so that any
+    /// The LLC set of a line. Within a slice the low address bits choose the set; if balanced, successive
+    /// runs of `sets_per_slice` lines rotate over the slices from a start that the low bits permute, so that any
     /// contiguous stretch is spread evenly, as the processors' hash does.
     #[inline]
     fn set_of(&self, line: u32) -> usize {
@@ -106,8 +108,11 @@ impl Hierarchy {
         let physical = (u64::from(frame) << 15) | u64::from(line % PAGE);
         let low = physical as u32 & self.set_mask;
         let turn = (physical >> self.set_bits) as u32;
-        let fold = low ^ (low >> 4) ^ (low >> 8);
-        let slice = (turn.wrapping_add(fold)) % self.slices;
+        let pick = match self.hash {
+            SliceHash::Balanced => turn.wrapping_add(low ^ (low >> 4) ^ (low >> 8)),
+            SliceHash::Random => (mix(physical) >> 32) as u32,
+        };
+        let slice = pick % self.slices;
         ((slice << self.set_bits) | low) as usize
     }
 

@@ -35,6 +35,36 @@ pub enum Placement {
     Random,
 }
 
+/// How lines of an LLC spread over its slices; within a slice the low address bits choose the set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SliceHash {
+    /// Any contiguous stretch evenly.
+    Balanced,
+    /// Each line by itself, as dice would.
+    Random,
+}
+
+/// Packet buffers of the driver's pool.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferLayout {
+    /// Lines from one buffer to the next.
+    pub stride_lines: u32,
+    /// Line of a buffer in which its frame starts.
+    pub frame_line: u32,
+    /// Bytes of frame that fit.
+    pub room: u32,
+}
+
+impl BufferLayout {
+    /// `count` such buffers.
+    pub fn geometry(&self, count: u32) -> memory::Geometry {
+        let (stride, offset) = (self.stride_lines * 64, self.frame_line * 64);
+        memory::Geometry { count, stride, offset, room: self.room }
+    }
+}
+
 /// Caches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -57,6 +87,8 @@ pub struct Caches {
     pub replacement: Replacement,
     /// Page placement.
     pub placement: Placement,
+    /// Slice hash.
+    pub slice_hash: SliceHash,
     /// Whether a core's miss to DRAM also fetches the other line of its 128 B pair.
     pub adjacent_prefetch: bool,
 }
@@ -168,6 +200,8 @@ pub struct Server {
     pub ghz: f64,
     /// Caches.
     pub caches: Caches,
+    /// Buffers.
+    pub buffers: BufferLayout,
     /// Card.
     pub nic: Card,
     /// Numbers.
@@ -239,6 +273,11 @@ impl Server {
         check((1..=64).contains(&c.slices), "slices must be 1 to 64")?;
         check(self.l2_sets() == 1024, "an L2 must have 1024 sets")?;
         check((1..=4).contains(&self.nic.ports), "ports must be 1 to 4")?;
+        check((1..=1024).contains(&self.buffers.stride_lines), "stride_lines must be 1 to 1024")?;
+        self.buffers
+            .geometry(1)
+            .check()
+            .map_err(|e| ProfileError(format!("profile `{}`: {e}", self.name)))?;
         for (name, c) in self.constants.all() {
             check(c.value.is_finite() && c.value >= 0.0, &format!("{name} must be zero or positive"))?;
             let known = ["published: ", "measured: ", "assumed: ", "fitted: "];

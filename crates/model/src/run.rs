@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use apps::table::{Declared, Shape};
 use apps::{AnyApp, Worker, l3fwd, lb, nat as nat_app};
-use memory::{Geometry, Ps, Space};
+use memory::{Ps, Space};
 use nic::{Config, Port, TxConfig};
 use rings::pool::{self, CoreCache};
 use rings::tx;
@@ -184,7 +184,7 @@ impl Parts {
         let count = s.pool.map_or(s.buffers_wanted(), u64::from);
         let count =
             u32::try_from(count).map_err(|_| Error::Scenario(format!("{count} buffers are too many")))?;
-        let buffers = space.buffers(&Geometry::dpdk(count))?;
+        let buffers = space.buffers(&s.server.buffers.geometry(count))?;
         let shape = Shape::new(FLOWS);
         let flows = shape.bind(space, "flows")?;
         let routes = match s.app {
@@ -409,7 +409,8 @@ fn spawn_card(
     let c = &s.server.constants;
     let rate_bps = (s.server.nic.port_gbps * 1e9) as u64;
     let buffer_bytes = (c.nic_buffer_kib.value * 1024.0) as u32;
-    let config = Config { rate_bps, buffer_bytes, ..Config::default() };
+    let max_frame = s.server.buffers.room;
+    let config = Config { rate_bps, buffer_bytes, max_frame, ..Config::default() };
     let port = Port::new(nic, packet::Rss::spread(plug.queues), plug.queues, config);
     let queue_bps = (c.tx_queue_gbps.value * 1e9) as u64;
     for q in 0..plug.queues {

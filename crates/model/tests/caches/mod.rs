@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use model::hierarchy::mix;
-use model::profile::{Caches, Placement, Replacement, Server};
+use model::profile::{Caches, Placement, Replacement, Server, SliceHash};
 
 /// A server with caches of a few lines. The profile's checks are for real machines: a
 /// [`model::hierarchy::Hierarchy`] takes any power-of-two number of sets.
@@ -25,6 +25,7 @@ pub(crate) fn tiny() -> Caches {
         inclusive_ways: 2,
         replacement: Replacement::Lru,
         placement: Placement::Contiguous,
+        slice_hash: SliceHash::Balanced,
         adjacent_prefetch: false,
     }
 }

@@ -75,10 +75,10 @@ impl Scenario {
 
     /// Buffers that keep every ring and cache full: what `pool` must not fall below by much.
     pub fn buffers_wanted(&self) -> u64 {
-        let posted: u64 = (0..self.ports()).map(|p| self.interface.posted_buffers(self.queues(p))).sum();
+        let held: u64 = (0..self.ports()).map(|p| self.interface.held_buffers(self.queues(p))).sum();
         let hosts: u32 = (0..self.ports()).map(|p| self.interface.hosts(self.queues(p))).sum();
         let core =
             u64::from(self.tx_ring) + u64::from(rings::pool::CACHE) * 3 / 2 + 4 * u64::from(self.burst);
-        posted + u64::from(hosts) * core
+        held + u64::from(hosts) * core
     }
 }

@@ -100,6 +100,17 @@ impl Interface {
         }
     }
 
+    /// Buffers that a port's receive rings hold at the most, posted and delivered: a pool that has no more
+    /// runs dry when all cores fall behind (rxbisect §4.3).
+    pub fn held_buffers(&self, queues: u32) -> u64 {
+        let waiting = match self {
+            // A descriptor is posted anew only when its frame has been received.
+            Interface::PrivRing(_) | Interface::ShRing(_) => 0,
+            Interface::RxBisect(s) => u64::from(s.bx) * u64::from(queues),
+        };
+        self.posted_buffers(queues) + waiting
+    }
+
     /// Host halves that [`build`] makes: one for each queue, and the dedicated allocators if any.
     pub fn hosts(&self, queues: u32) -> u32 {
         match self {

@@ -86,6 +86,8 @@ fn posted_buffers_count_what_the_rings_hold() {
     assert_eq!(shring(1024, 8, 1024).posted_buffers(20), 3 * 1024);
     let sizes = rxbisect::Sizes::default();
     assert_eq!(Interface::RxBisect(sizes).posted_buffers(16), 16 * 128);
+    assert_eq!(Interface::RxBisect(sizes).held_buffers(16), 16 * 128 + 16 * 1024, "and full Bx rings");
+    assert_eq!(privring(1024).held_buffers(16), 16 * 1024);
     let two = rxbisect::Sizes { ax: 512, alloc_queues: 2, ..sizes };
     assert_eq!(Interface::RxBisect(two).posted_buffers(16), 2 * 512);
     for interface in [privring(8), shring(16, 2, 8), Interface::RxBisect(rxbisect::Sizes { ax: 4, ..two })] {

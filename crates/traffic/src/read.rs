@@ -34,6 +34,8 @@ pub(crate) enum Refused {
     NotACapture,
 }
 
+/// Type and two lengths of a pcapng block, bytes.
+const BLOCK: usize = 12;
 /// A longer record is taken for damage.
 const LONGEST: usize = 16 << 20;
 
@@ -50,17 +52,21 @@ pub(crate) fn read<'a>(
     let mut section = Section::default();
     let mut ended = Ended::default();
     loop {
-        let step = match reader.next() {
-            Ok((bytes, block)) => {
-                if !section.packet(block, &mut each) {
-                    ended.malformed += 1;
+        let step = if section.impossible(reader.data()) {
+            Step::End
+        } else {
+            match reader.next() {
+                Ok((bytes, block)) => {
+                    if !section.packet(block, &mut each) {
+                        ended.malformed += 1;
+                    }
+                    Step::Consume(bytes)
                 }
-                Step::Consume(bytes)
+                Err(PcapError::Eof) => return Ok(ended),
+                Err(PcapError::Incomplete(_)) => Step::More,
+                Err(PcapError::BufferTooSmall) => Step::Grow,
+                Err(_) => Step::End,
             }
-            Err(PcapError::Eof) => return Ok(ended),
-            Err(PcapError::Incomplete(_)) => Step::More,
-            Err(PcapError::BufferTooSmall) => Step::Grow,
-            Err(_) => Step::End,
         };
         if !step.take(reader.as_mut(), &section, &mut ended) {
             return Ok(ended);
@@ -186,13 +192,25 @@ impl Section {
 
     /// Length of the pcapng block at the start of `data`, when all of it is there.
     fn block_len(&self, data: &[u8]) -> Option<usize> {
+        let len = self.stated_len(data)?;
+        (len >= BLOCK && len.is_multiple_of(4) && len <= data.len()).then_some(len)
+    }
+
+    /// What a block says of its length.
+    fn stated_len(&self, data: &[u8]) -> Option<usize> {
         if !self.blocks {
             return None;
         }
         let field = data.get(4..)?.first_chunk::<4>()?;
-        let len =
-            if self.big_endian { u32::from_be_bytes(*field) } else { u32::from_le_bytes(*field) } as usize;
-        (len >= 12 && len.is_multiple_of(4) && len <= data.len()).then_some(len)
+        let len = if self.big_endian { u32::from_be_bytes(*field) } else { u32::from_le_bytes(*field) };
+        Some(len as usize)
+    }
+
+    /// Whether a block is shorter than its own frame: `pcap-parser` 0.17 subtracts without a look. A
+    /// section header may be of the other byte order, and is read by itself.
+    fn impossible(&self, data: &[u8]) -> bool {
+        const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
+        !data.starts_with(&SECTION) && self.stated_len(data).is_some_and(|len| len < BLOCK)
     }
 }
 

@@ -173,6 +173,19 @@ fn damaged_blocks_are_skipped_and_counted() {
 }
 
 #[test]
+fn a_block_shorter_than_its_own_frame_ends_the_file() {
+    let format = Format::Ng { big: false, digits: 6 };
+    let good = format.file(1, &[Packet { at: 0, bytes: udp(1, 60), len: 60 }]);
+    // Process information, the block whose length the parser does not check; no length, and one of 8.
+    for len in [0u32, 8] {
+        let short = [0x8000_0001u32, len, 0, 0, 0].map(u32::to_le_bytes).concat();
+        let trace = read(&[good.clone(), short].concat()).unwrap();
+        assert_eq!((trace.stats().packets, trace.stats().skipped.malformed), (1, 1), "length {len}");
+        assert!(trace.stats().truncated);
+    }
+}
+
+#[test]
 fn blocks_larger_than_the_buffer_are_read() {
     for big in [false, true] {
         let format = Format::Ng { big, digits: 6 };

@@ -80,3 +80,23 @@ fn another_server_another_verdict() {
     assert!(one["reason"].as_str().unwrap().contains("too little CPU"), "{one}");
     assert!(many["reason"].as_str().unwrap().contains("RSS imbalance"), "{many}");
 }
+
+#[test]
+fn another_profile_another_winner() {
+    let Some(volume) = captures().into_iter().find(|c| c.ends_with("ndpi_overlay_60s.pcap")) else {
+        return;
+    };
+    let verdict = |server: &[&str]| -> Value {
+        let args = [server, &SHORT[..]].concat();
+        serde_json::from_slice::<Value>(&compare(&volume, &args)).unwrap()["verdict"].clone()
+    };
+    // Sixteen slower cores under two ports have no time left: shared buffers win. Eighteen faster ones under
+    // one port do, and what is left to lose is lost to bursts at single cores.
+    let two = verdict(&["--server", "rxbisect-testbed", "--cores", "16", "--rate", "200"]);
+    let one = verdict(&["--server", "ddio-bench", "--cores", "18", "--rate", "100"]);
+    assert_ne!(two["winner"], one["winner"], "{two} {one}");
+    for (verdict, cause) in [(&two, "too little CPU"), (&one, "RSS imbalance")] {
+        let reason = verdict["reason"].as_str().unwrap();
+        assert!(reason.contains("of the frames drop") && reason.contains(cause), "{verdict}");
+    }
+}

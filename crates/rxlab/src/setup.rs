@@ -1,6 +1,6 @@
 //! The options that say what is simulated, shared by every command that runs the model.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use apps::Kind;
@@ -23,6 +23,9 @@ pub(crate) struct Setup {
     /// Replay a capture: pcap or pcapng, plain, gzip or zstd
     #[arg(long, value_name = "FILE", conflicts_with = "workload", help_heading = "Traffic")]
     pub pcap: Option<PathBuf>,
+    /// Take the whole frames of a capture that ends inside a record
+    #[arg(long, requires = "pcap")]
+    pub allow_truncated: bool,
     // An attribute, because a documentation comment takes the brackets for links.
     #[arg(
         long,
@@ -143,7 +146,7 @@ impl Setup {
         }
         let app = app(&self.app, "")?;
         let workload = match &self.pcap {
-            Some(path) => Workload::Pcap(Arc::new(Trace::open(path).map_err(Fail::new)?)),
+            Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
             None => Workload::Generated(
                 self.workload.parse::<Spec>().map_err(|e| Fail::new(format!("--workload: {e}")))?,
             ),
@@ -154,6 +157,18 @@ impl Setup {
             None => Rate::Gbps(server.nic.port_gbps * f64::from(ports)),
         };
         Ok(Ready { server, workload, rate, cores, app, setup: self })
+    }
+
+    /// A comparison of half a capture looks like one of the whole: it is asked for by name.
+    fn capture(&self, path: &Path) -> Result<Trace, Fail> {
+        let trace = Trace::open(path).map_err(Fail::new)?;
+        if trace.stats().truncated && !self.allow_truncated {
+            let what =
+                "the file ends inside a record; allowed: a whole capture, or --allow-truncated for its";
+            let frames = trace.stats().packets;
+            return Err(Fail::new(format!("{}: {what} {frames} whole frames", path.display())));
+        }
+        Ok(trace)
     }
 }
 
@@ -284,7 +299,10 @@ impl Ready {
     pub(crate) fn command(&self, interface: &str) -> String {
         let s = &self.setup;
         let traffic = match &s.pcap {
-            Some(path) => format!("--pcap {}", quoted(&path.display().to_string())),
+            Some(path) => {
+                let truncated = if s.allow_truncated { " --allow-truncated" } else { "" };
+                format!("--pcap {}{truncated}", quoted(&path.display().to_string()))
+            }
             None => format!("--workload {}", quoted(&s.workload)),
         };
         let sizes = match interface {

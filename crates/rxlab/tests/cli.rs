@@ -106,6 +106,19 @@ fn bad_captures_are_told_in_one_line() {
         with("text.pcap", &["not a capture"], &text);
         with("t.pcap", &["no usable frame"], &truncated);
     }
+    // One whole frame, then half of another.
+    let mut half = header.to_vec();
+    half.extend([0, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0, 60, 0, 0, 0]);
+    half.extend([0; 60]);
+    half.extend([0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 0, 0, 64, 0, 0, 0, 1, 2, 3]);
+    let half = file("half.pcap", &half);
+    refused(
+        &["compare", "--pcap", &half],
+        &["half.pcap", "ends inside a record", "--allow-truncated", "1 whole"],
+    );
+    assert!(rxlab(&["trace", &half]).status.success(), "counted and told");
+    let taken = small(&["--limit-ms", "5", "--interfaces", "privring", "--allow-truncated", "--pcap"]);
+    assert!(rxlab(&[&taken[..], &[&half]].concat()).status.success());
     fs::remove_dir_all(dir).unwrap();
 }
 

@@ -28,7 +28,7 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p rings --test loom_rings
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p memory --features checked --test loom_probes
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri rust-src
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads
 	fuzz/run 600
 	for n in 1 2 3; do $(RXLAB) live --workers $$n --skew 60 --packets 1000000000 --patience 60; done
 

@@ -107,6 +107,8 @@ fn rxbisect_between_threads() {
     for sizes in [sizes, rxbisect::Sizes { batch: 1, ..sizes }, rxbisect::Sizes { alloc_queues: 1, ..sizes }]
     {
         let (nic, _) = run(&Interface::RxBisect(sizes));
-        assert!(nic.iter().any(|(name, n)| *name == "foreign" && *n > 0), "{nic:?}");
+        // Under Miri there are too few frames for it.
+        let foreign = nic.iter().any(|(name, n)| *name == "foreign" && *n > 0);
+        assert!(cfg!(miri) || foreign, "{nic:?}");
     }
 }

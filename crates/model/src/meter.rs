@@ -79,7 +79,7 @@ impl Snapshot {
             sent_bytes: meter.sent_bytes,
             offered_bytes: meter.offered_bytes,
             counts: sim.hierarchy.counts,
-            gauges: sim.gauges.clone(),
+            gauges: sim.gauges_at(at),
             reuse: sim.reuse,
         }
     }

@@ -7,7 +7,7 @@ use crate::hierarchy::{Hierarchy, Level};
 use crate::pcie::Link;
 use crate::profile::Server;
 use crate::sampling::{Kind, Sampling};
-use crate::schedule::Schedule;
+use crate::schedule::{PARKED, Schedule};
 use crate::space::{Layout, Pool};
 
 /// Who an agent is.
@@ -306,6 +306,19 @@ impl Sim {
         if self.schedule.sooner(a, t) {
             self.floor = self.floor.min(t);
         }
+    }
+
+    /// The gauges at `at`: a parked core has been idle since.
+    pub(crate) fn gauges_at(&self, at: u64) -> Vec<Gauge> {
+        let mut gauges = self.gauges.clone();
+        for (i, slot) in self.slots.iter().enumerate() {
+            if let Agent::Core(core) = slot.agent
+                && self.schedule.at(i) == PARKED
+            {
+                gauges[core as usize].idle += at.saturating_sub(slot.parked_at);
+            }
+        }
+        gauges
     }
 
     /// All cores stand still from `from` for `span`.

@@ -96,3 +96,15 @@ fn numbers_that_cannot_be_run_are_named() {
     let poor = run(&mut poor).unwrap_err().to_string();
     assert!(poor.contains("allowed: at least 16896"), "{poor}");
 }
+
+#[test]
+fn idle_cores_are_not_busy() {
+    let mut light = scenario(private(128), SAMPLING, 1);
+    light.sources =
+        vec![Workload::Generated("fixed:1500".parse().unwrap()).source(0, 1, Rate::Gbps(0.01), 1)];
+    light.limit = Ps::NEVER;
+    let r = run(&mut light).unwrap();
+    // 820 frames a second over 16 cores: the cycles are those of a frame, and of the polls around it.
+    assert!((500.0..5_000.0).contains(&r.cycles_per_packet), "{} cycles", r.cycles_per_packet);
+    assert!(r.per_core.iter().all(|c| c.busy_pct < 1.0), "{:?}", r.per_core);
+}

@@ -45,7 +45,7 @@ pub enum Error {
 }
 
 /// An agent may run ahead of the others by less than the smallest latency between two of them.
-const WINDOW: Ps = Ps::from_ns(300);
+const WINDOW: Ps = Ps::from_ns(300); // A27, `pcie_write_ns`
 /// Flows that an application's table holds (rxbisect §6).
 const FLOWS: u32 = 10_000_000;
 /// A stall of all cores that fills every ring.

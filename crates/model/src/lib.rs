@@ -28,7 +28,7 @@ pub use engine::{Engine, EngineError};
 pub use pcie::tlp_bytes;
 pub use report::{Conservation, CoreReport, Dram, Latency, Report};
 pub use run::{Error, run};
-pub use scenario::{BURST, SAMPLING, Scenario, Start, TX_RING};
+pub use scenario::{BURST, SAMPLING, Scenario, Start, TX_RING, WINDOW};
 pub use sim::{Agent, Gauge, Sim};
 pub use space::{ModelSpace, PoolId, Table, Words};
 pub use view::View;

@@ -44,8 +44,6 @@ pub enum Error {
     Histogram(#[from] hdrhistogram::CreationError),
 }
 
-/// An agent may run ahead of the others by less than the smallest latency between two of them.
-const WINDOW: Ps = Ps::from_ns(300); // A27, `pcie_write_ns`
 /// Flows that an application's table holds (rxbisect §6).
 const FLOWS: u32 = 10_000_000;
 /// A stall of all cores that fills every ring.
@@ -235,7 +233,7 @@ impl Run {
         let ports = std::mem::take(&mut parts.ports);
         let mut caches = std::mem::take(&mut parts.caches);
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
-        let mut engine = Engine::new(Sim::new(&s.server, space.finish(), s.sampling, s.seed), WINDOW);
+        let mut engine = Engine::new(Sim::new(&s.server, space.finish(), s.sampling, s.seed), s.window);
         let cores = s.server.cores as usize;
         let book = Book {
             meter: Rc::new(RefCell::new(Meter::new(cores)?)),

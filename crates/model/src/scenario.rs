@@ -50,12 +50,16 @@ pub struct Scenario {
     pub pool: Option<u32>,
     /// Upper bound of simulated time.
     pub limit: Ps,
+    /// How far an agent may run ahead of the slowest: less than the smallest latency between two.
+    pub window: Ps,
     /// Frames to simulate at least: the measured window grows. 0: as many as it takes.
     pub frames: u64,
 }
 
 /// Sampling of `compare` and `experiment` unless told otherwise.
 pub const SAMPLING: u32 = 32;
+/// Window unless told otherwise: `pcie_write_ns`, the way from card to cache (A27).
+pub const WINDOW: Ps = Ps::from_ns(300);
 /// Transmit ring entries unless told otherwise.
 pub const TX_RING: u32 = 1024;
 /// Frames in a burst unless told otherwise.

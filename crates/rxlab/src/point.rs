@@ -3,7 +3,7 @@
 use apps::Kind;
 use memory::Ps;
 use model::profile::Server;
-use model::{Report, Scenario, Start};
+use model::{Report, Scenario, Start, WINDOW};
 use rings::Interface;
 use traffic::{Line, Rate, Workload};
 
@@ -67,6 +67,7 @@ impl Point {
             burst: self.burst,
             pool: self.pool,
             limit: self.limit,
+            window: WINDOW,
             frames: self.frames,
         };
         model::run(&mut scenario)

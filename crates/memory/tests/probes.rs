@@ -5,6 +5,7 @@
 mod shaken;
 
 use core::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Barrier;
 
 use memory::probe::{Claims, Lock};
 use memory::{Backing, Class, Field, Memory, NativeView, Region, Side, Space};
@@ -108,15 +109,17 @@ fn failed_claims_grow_with_threads() {
         let (won, failed) = claim_round(claims, || Shaken(region.view()), threads, ENTRIES / 10);
         print("native, interleaved", threads, won, failed)
     };
-    // Two or four threads may take turns without meeting where the scheduler wills it; of sixteen, some
-    // always meet. The four are printed for the reader.
-    let [one, two, _, sixteen] = [1, 2, 4, 16].map(share);
-    assert!(one == 0.0, "nobody to lose against");
-    assert!(sixteen > two, "16 threads: {sixteen}, 2: {two}");
+    // On a busy machine a scheduler may keep threads apart for a round, but not for all of them.
+    let grows = |_| {
+        let [one, two, four, sixteen] = [1, 2, 4, 16].map(share);
+        assert!(one == 0.0, "nobody to lose against");
+        two < four && four < sixteen
+    };
+    assert!((0..ROUNDS).any(grows), "in none of {ROUNDS} rounds more threads lost more");
 }
 
 /// How often each of `threads` adds one under the lock, by a plain read and write.
-const TURNS: u64 = if cfg!(miri) { 20 } else { 50_000 };
+const TURNS: u64 = if cfg!(miri) { 20 } else { 5_000 };
 
 fn lock_round(threads: u64) -> u64 {
     let region = Region::new(4096, Backing::Heap).unwrap();
@@ -130,11 +133,15 @@ fn lock_round(threads: u64) -> u64 {
         reader: Side::Host,
     };
     let counter = (&region).words::<1>(&counter, 0).unwrap();
+    let start = Barrier::new(threads as usize);
     let worker = || {
         let (mut m, mut lock) = (region.view(), lock);
+        start.wait();
         for _ in 0..TURNS {
             lock.lock(&mut m);
             let [count] = m.read(counter, 0);
+            // The others get a turn at every look inside, however few cores there are.
+            std::thread::yield_now();
             m.write(counter, 0, [count + 1]);
             lock.unlock(&mut m);
         }

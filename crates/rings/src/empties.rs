@@ -6,6 +6,8 @@
 //! | `descriptor` | its core | NIC | 8 descriptors | body, published by the doorbell |
 //! | `doorbell` | its core | NIC | a register | ring -> acquire: all descriptors below it are valid |
 
+use core::ops::Range;
+
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
 use crate::{Buffers, Outcome, SizeError};
@@ -34,7 +36,8 @@ pub(crate) fn bind<S: Space>(
     let size = descriptor.len;
     let descriptor = space.words(descriptor, instance)?;
     let doorbell = space.words(doorbell, instance)?;
-    let producer = Producer { descriptor, doorbell, tail: 0, spare: [Buf(0); CHUNK], debts: 0 };
+    let producer =
+        Producer { descriptor, doorbell, size: u64::from(size), tail: 0, spare: [Buf(0); CHUNK], debts: 0 };
     Ok((producer, Consumer::new(descriptor, doorbell, size)))
 }
 
@@ -42,6 +45,7 @@ pub(crate) fn bind<S: Space>(
 pub(crate) struct Producer<M: Memory> {
     descriptor: M::Words<1>,
     doorbell: M::Words<1>,
+    size: u64,
     /// Next descriptor to post. Ours, always fresh; the doorbell said the same at the end of a call.
     tail: u64,
     /// Scratch between the pool and the ring, kept so that no burst has to clear it.
@@ -93,22 +97,27 @@ impl<M: Memory> Producer<M> {
         head: u64,
         b: M::Buffers,
     ) -> u64 {
-        give_back(m, bufs, self.descriptor, head, self.tail, b)
+        give_back(m, bufs, self.descriptor, head..self.tail, self.size, b)
     }
 }
 
-/// Gives the buffers of descriptors `head..tail` back; how many words named none.
+/// Gives the buffers of descriptors `held` back; how many words named none. More than `size`, or a head
+/// beyond the tail, is what a lying NIC's completions lead to: nothing is known then, nothing given.
 pub(crate) fn give_back<M: Memory, B: Buffers<M>>(
     m: &mut M,
     bufs: &mut B,
     descriptor: M::Words<1>,
-    head: u64,
-    tail: u64,
+    held: Range<u64>,
+    size: u64,
     b: M::Buffers,
 ) -> u64 {
+    let count = held.end.wrapping_sub(held.start);
+    if count > size {
+        return 1;
+    }
     let mut faults = 0;
-    for i in 0..tail.wrapping_sub(head) {
-        let [raw] = m.read(descriptor, head.wrapping_add(i));
+    for i in 0..count {
+        let [raw] = m.read(descriptor, held.start.wrapping_add(i));
         match m.check(b, raw, 0) {
             Ok(buf) => bufs.give(m, &[buf]),
             Err(_) => faults += 1,

@@ -133,6 +133,7 @@ pub fn build<S: Space>(
                 reader,
                 buffers,
                 sharers,
+                size: u64::from(sizes.ring),
                 // At the start of day each core owes its share of the ring.
                 owed: u64::from(sizes.ring / sharers + u32::from(core < sizes.ring % sharers)),
                 spare: [Buf(0); CHUNK],
@@ -156,6 +157,8 @@ pub struct HostHalf<M: Memory> {
     reader: Reader<M>,
     buffers: M::Buffers,
     sharers: u32,
+    /// Descriptors of the shared ring.
+    size: u64,
     /// Buffers received and not reposted: a debt that every poll pays as far as the pool allows.
     owed: u64,
     /// Scratch between the pool and the ring.
@@ -239,7 +242,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
             let tail = self.tail.lock(m);
             let posted = tail.wrapping_sub(all) % COUNTED;
             let head = tail.wrapping_sub(posted);
-            self.faults += empties::give_back(m, bufs, self.descriptor, head, tail, self.buffers);
+            self.faults += empties::give_back(m, bufs, self.descriptor, head..tail, self.size, self.buffers);
             self.tail.unlock(m, tail);
         }
     }

@@ -16,8 +16,10 @@ pub use layout::{Class, Field, Geometry, LINE, LayoutError, Side, WORD};
 pub use native::{Backing, NativeView, Region};
 pub use time::Ps;
 
-/// A packet buffer. Opaque: an index into the [`Space::buffers`] it came from.
+/// A packet buffer. Opaque: an index into the [`Space::buffers`] it came from, or the address of a buffer
+/// that another allocator owns ([`native::Foreign`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
 pub struct Buf(pub u64);
 
 /// A word from the other side that does not name a buffer.

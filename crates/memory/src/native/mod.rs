@@ -3,10 +3,12 @@
 //! A [`Region`] owns the bytes; its handles are `Copy`, a pointer and a mask, and borrow it, so safe
 //! code can neither outlive it nor leave it. Every shared word is an atomic.
 
+mod foreign;
 mod payload;
 mod region;
 mod view;
 
-pub use payload::Buffers;
-pub use region::{Backing, Region};
+pub use foreign::Foreign;
+pub use payload::{Buffers, Payload};
+pub use region::{Backing, Region, WordSpace};
 pub use view::{NativeView, Table, Words};

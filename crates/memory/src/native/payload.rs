@@ -10,6 +10,24 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::{Buf, Fault, Geometry, LINE, Touch, WORD};
 
+/// Where packet buffers lie and how their bytes are reached: the part of [`Memory`](crate::Memory) that
+/// speaks of [`Memory::Buffers`](crate::Memory::Buffers). The calls mean what they mean there.
+pub trait Payload: Copy {
+    /// A word as a buffer.
+    ///
+    /// # Errors
+    /// `raw` is none of these buffers, or `len` bytes do not fit it.
+    fn check(self, raw: u64, len: u32) -> Result<Buf, Fault>;
+    /// Writes `bytes` at `off`, then zeros until `len` bytes are written.
+    fn put(self, buf: Buf, off: u32, bytes: &[u8], len: u32);
+    /// Reads the first `out.len()` of `len` bytes at `off`.
+    fn get(self, buf: Buf, off: u32, out: &mut [u8], len: u32);
+    /// Touches a metadata line.
+    fn meta(self, buf: Buf, line: u32, how: Touch);
+    /// Starts fetching the line at `off`.
+    fn prefetch(self, buf: Buf, off: u32);
+}
+
 /// Packet buffers in a [`Region`](super::Region), indexes `0..count`.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers<'r> {
@@ -35,11 +53,6 @@ impl<'r> Buffers<'r> {
         Buffers { base, count, stride, offset, room, region: PhantomData }
     }
 
-    #[inline(always)]
-    pub(super) fn check(self, raw: u64, len: u32) -> Result<Buf, Fault> {
-        if raw < u64::from(self.count) && len <= self.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
-    }
-
     /// The words of a buffer, metadata and frame; none where `buf` is not one of ours.
     #[inline(always)]
     fn words(self, buf: Buf) -> &'r [AtomicU64] {
@@ -60,9 +73,16 @@ impl<'r> Buffers<'r> {
         let end = start.saturating_add(len).min(self.room);
         ((self.offset + start) as usize, (end - start) as usize)
     }
+}
+
+impl Payload for Buffers<'_> {
+    #[inline(always)]
+    fn check(self, raw: u64, len: u32) -> Result<Buf, Fault> {
+        if raw < u64::from(self.count) && len <= self.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
+    }
 
     #[inline]
-    pub(super) fn put(self, buf: Buf, off: u32, bytes: &[u8], len: u32) {
+    fn put(self, buf: Buf, off: u32, bytes: &[u8], len: u32) {
         let words = self.words(buf);
         let (at, len) = self.span(off, len);
         let head = bytes.len().min(len);
@@ -73,7 +93,7 @@ impl<'r> Buffers<'r> {
     }
 
     #[inline]
-    pub(super) fn get(self, buf: Buf, off: u32, out: &mut [u8], len: u32) {
+    fn get(self, buf: Buf, off: u32, out: &mut [u8], len: u32) {
         let words = self.words(buf);
         let (at, len) = self.span(off, len);
         let wanted = out.len().min(len);
@@ -85,7 +105,7 @@ impl<'r> Buffers<'r> {
     /// Metadata line `line` follows the line of the allocator's own header ([`Geometry::dpdk`]); a
     /// geometry too small for it has none.
     #[inline(always)]
-    pub(super) fn meta(self, buf: Buf, line: u32, how: Touch) {
+    fn meta(self, buf: Buf, line: u32, how: Touch) {
         let byte = (u64::from(line) + 1) * LINE as u64;
         if byte + LINE as u64 > u64::from(self.offset) {
             return;
@@ -100,22 +120,22 @@ impl<'r> Buffers<'r> {
     }
 
     #[inline(always)]
-    pub(super) fn prefetch(self, buf: Buf, off: u32) {
+    fn prefetch(self, buf: Buf, off: u32) {
         let (at, _) = self.span(off, 0);
         if let Some(word) = self.words(buf).get(at / WORD) {
-            prefetch(word);
+            prefetch(core::ptr::from_ref(word).cast());
         }
     }
 }
 
 #[inline(always)]
 #[allow(unused_variables, reason = "elsewhere there is no instruction to give it to")]
-fn prefetch(word: &AtomicU64) {
+pub(super) fn prefetch(line: *const u8) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch changes no state that the program can see, and the address is valid.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(word).cast()) };
+        // SAFETY: a prefetch changes no state that the program can see, and faults on no address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
     }
 }
 

@@ -1,11 +1,12 @@
 //! One stretch of zeroed memory that fields, buffers and tables are cut from.
 
+use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::alloc::{self, Layout};
 use std::io;
 
-use super::payload::Buffers;
+use super::payload::{Buffers, Payload};
 use super::view::{NativeView, Table, Words};
 use crate::{Field, Geometry, LINE, LayoutError, Space, WORD};
 
@@ -44,7 +45,8 @@ pub struct Region {
     bytes: usize,
     /// Bytes handed out so far; grows by whole lines.
     used: AtomicUsize,
-    backing: Backing,
+    /// `None`: lent, somebody else's to free.
+    backing: Option<Backing>,
 }
 
 // SAFETY: the bytes are reached as `AtomicU64` alone, and `used` is atomic.
@@ -71,12 +73,38 @@ impl Region {
             Backing::Heap => heap(bytes)?,
             Backing::Pages | Backing::Huge => map(bytes, backing == Backing::Huge)?,
         };
-        Ok(Region { base, bytes, used: AtomicUsize::new(0), backing })
+        Ok(Region { base, bytes, used: AtomicUsize::new(0), backing: Some(backing) })
+    }
+
+    /// A region in memory of another allocator, such as DPDK's. Dropping it frees nothing.
+    ///
+    /// # Safety
+    /// `bytes` behind `base` are zero, valid for reads and writes until the region and all handles from it
+    /// are gone, and used for nothing else meanwhile.
+    ///
+    /// # Errors
+    /// `base` does not start a line.
+    pub unsafe fn lent(base: NonNull<u8>, bytes: usize) -> io::Result<Region> {
+        if !base.addr().get().is_multiple_of(LINE) {
+            let what = format!("lent memory starts inside a line; allowed: a multiple of {LINE} B");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        Ok(Region { base: base.cast(), bytes, used: AtomicUsize::new(0), backing: None })
     }
 
     /// A view with its own clock start; views that must agree on the time are clones of one.
     pub fn view(&self) -> NativeView<'_> {
         NativeView::new()
+    }
+
+    /// [`view`](Self::view) for words of this region and packet buffers elsewhere.
+    pub fn view_of<P: Payload>(&self) -> NativeView<'_, P> {
+        NativeView::new()
+    }
+
+    /// A space with words of this region and packet buffers elsewhere.
+    pub fn words_of<P: Payload>(&self) -> WordSpace<'_, P> {
+        WordSpace { region: self, payload: PhantomData }
     }
 
     /// Bytes handed out so far.
@@ -102,17 +130,21 @@ impl Region {
             }),
         }
     }
+
+    fn bind<const W: usize>(&self, field: &Field) -> Result<Words<'_, W>, LayoutError> {
+        field.check::<W>()?;
+        let bytes = u64::from(field.len) * u64::from(field.width) * WORD as u64;
+        let base = self.cut(field.name, bytes)?;
+        // SAFETY: `cut` gave `len * W` words of this region to this handle, which borrows it.
+        Ok(unsafe { Words::new(base, field.len) })
+    }
 }
 
 impl<'r> Space for &'r Region {
     type Mem = NativeView<'r>;
 
     fn words<const W: usize>(&mut self, field: &Field, _instance: u32) -> Result<Words<'r, W>, LayoutError> {
-        field.check::<W>()?;
-        let bytes = u64::from(field.len) * u64::from(field.width) * WORD as u64;
-        let base = self.cut(field.name, bytes)?;
-        // SAFETY: `cut` gave `len * W` words of this region to this handle for `'r`.
-        Ok(unsafe { Words::new(base, field.len) })
+        self.bind(field)
     }
 
     fn buffers(&mut self, geometry: &Geometry) -> Result<Buffers<'r>, LayoutError> {
@@ -132,17 +164,41 @@ impl<'r> Space for &'r Region {
     }
 }
 
+/// A [`Region`] that holds words alone: packet buffers lie where `P` says.
+#[derive(Debug)]
+pub struct WordSpace<'r, P> {
+    region: &'r Region,
+    payload: PhantomData<fn() -> P>,
+}
+
+impl<'r, P: Payload> Space for WordSpace<'r, P> {
+    type Mem = NativeView<'r, P>;
+
+    fn words<const W: usize>(&mut self, field: &Field, _instance: u32) -> Result<Words<'r, W>, LayoutError> {
+        self.region.bind(field)
+    }
+
+    fn buffers(&mut self, _geometry: &Geometry) -> Result<P, LayoutError> {
+        Err(LayoutError { field: "buffers", what: "lie in memory of another allocator".into() })
+    }
+
+    fn table(&mut self, _name: &'static str, _bytes: u64) -> Result<Table, LayoutError> {
+        Ok(Table)
+    }
+}
+
 impl Drop for Region {
     fn drop(&mut self) {
         match self.backing {
+            None => {}
             // SAFETY: allocated by `heap` with this very layout; no handle outlives the region.
-            Backing::Heap => unsafe {
+            Some(Backing::Heap) => unsafe {
                 alloc::dealloc(
                     self.base.as_ptr().cast(),
                     Layout::from_size_align_unchecked(self.bytes, LINE),
                 );
             },
-            Backing::Pages | Backing::Huge => unmap(self.base, self.bytes),
+            Some(Backing::Pages | Backing::Huge) => unmap(self.base, self.bytes),
         }
     }
 }

@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::thread;
 use std::time::Instant;
 
-use super::payload::Buffers;
+use super::payload::{Buffers, Payload};
 use crate::{Buf, Fault, Memory, Ps, Touch};
 
 /// Looks at a word this often before the thread yields its core: a few hundred nanoseconds, about as
@@ -56,25 +56,32 @@ impl<'r, const W: usize> Words<'r, W> {
 #[derive(Clone, Copy, Debug)]
 pub struct Table;
 
-/// An agent's view of a [`Region`](super::Region): what it needs beside the handles is a clock.
-#[derive(Clone, Debug)]
-pub struct NativeView<'r> {
+/// An agent's view of a [`Region`](super::Region): what it needs beside the handles is a clock. `P` says
+/// where packet buffers lie: in the region, or in memory of another allocator ([`Foreign`](super::Foreign)).
+#[derive(Debug)]
+pub struct NativeView<'r, P = Buffers<'r>> {
     start: Instant,
     /// Polls without work since the last yield.
     idle: u32,
-    region: PhantomData<&'r AtomicU64>,
+    region: PhantomData<(&'r AtomicU64, fn() -> P)>,
 }
 
-impl NativeView<'_> {
+impl<P> Clone for NativeView<'_, P> {
+    fn clone(&self) -> Self {
+        NativeView { start: self.start, idle: self.idle, region: PhantomData }
+    }
+}
+
+impl<P> NativeView<'_, P> {
     #[allow(clippy::disallowed_methods, reason = "this is the clock behind Memory::now")]
     pub(super) fn new() -> Self {
         NativeView { start: Instant::now(), idle: 0, region: PhantomData }
     }
 }
 
-impl<'r> Memory for NativeView<'r> {
+impl<'r, P: Payload> Memory for NativeView<'r, P> {
     type Words<const W: usize> = Words<'r, W>;
-    type Buffers = Buffers<'r>;
+    type Buffers = P;
     type Table = Table;
 
     #[inline(always)]
@@ -189,27 +196,27 @@ impl<'r> Memory for NativeView<'r> {
     }
 
     #[inline(always)]
-    fn check(&self, b: Buffers<'r>, raw: u64, len: u32) -> Result<Buf, Fault> {
+    fn check(&self, b: P, raw: u64, len: u32) -> Result<Buf, Fault> {
         b.check(raw, len)
     }
 
     #[inline]
-    fn put(&mut self, b: Buffers<'r>, buf: Buf, off: u32, bytes: &[u8], len: u32) {
+    fn put(&mut self, b: P, buf: Buf, off: u32, bytes: &[u8], len: u32) {
         b.put(buf, off, bytes, len);
     }
 
     #[inline]
-    fn get(&mut self, b: Buffers<'r>, buf: Buf, off: u32, out: &mut [u8], len: u32) {
+    fn get(&mut self, b: P, buf: Buf, off: u32, out: &mut [u8], len: u32) {
         b.get(buf, off, out, len);
     }
 
     #[inline(always)]
-    fn meta(&mut self, b: Buffers<'r>, buf: Buf, line: u32, how: Touch) {
+    fn meta(&mut self, b: P, buf: Buf, line: u32, how: Touch) {
         b.meta(buf, line, how);
     }
 
     #[inline(always)]
-    fn prefetch(&mut self, b: Buffers<'r>, buf: Buf, off: u32) {
+    fn prefetch(&mut self, b: P, buf: Buf, off: u32) {
         b.prefetch(buf, off);
     }
 

@@ -38,17 +38,26 @@ pub enum Outcome {
     NoCredit,
     /// The frame is malformed or longer than a buffer.
     BadFrame,
+    /// Its queue is stopped.
+    QueueStopped,
+    /// The port's address filters do not let it in.
+    Filtered,
+    /// The port's link is down.
+    LinkDown,
 }
 
 impl Outcome {
     /// All outcomes, in order.
-    pub const ALL: [Outcome; 6] = [
+    pub const ALL: [Outcome; 9] = [
         Outcome::Delivered,
         Outcome::RingFull,
         Outcome::NoBuffer,
         Outcome::NicBufferFull,
         Outcome::NoCredit,
         Outcome::BadFrame,
+        Outcome::QueueStopped,
+        Outcome::Filtered,
+        Outcome::LinkDown,
     ];
 
     /// The name in every table and counter.
@@ -60,12 +69,16 @@ impl Outcome {
             Outcome::NicBufferFull => "nic_buffer_full",
             Outcome::NoCredit => "no_credit",
             Outcome::BadFrame => "bad_frame",
+            Outcome::QueueStopped => "queue_stopped",
+            Outcome::Filtered => "filtered",
+            Outcome::LinkDown => "link_down",
         }
     }
 }
 
-/// A frame as the host receives it.
+/// A frame as the host receives it. Its layout is C's: a driver's receive call fills an array of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Completion {
     /// The buffer that holds it; the receiver owns it.
     pub buf: Buf,
@@ -98,8 +111,10 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// One segment of a frame to send. A frame is one or more segments, the last one marked.
+/// One segment of a frame to send. A frame is one or more segments, the last one marked. Its layout is
+/// C's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
 pub struct Segment {
     /// The buffer; the ring owns it until the NIC has read it.
     pub buf: Buf,

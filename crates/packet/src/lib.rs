@@ -11,7 +11,7 @@ mod parse;
 mod rss;
 
 pub use parse::{Fault, Parsed, Tuple, parse};
-pub use rss::{DEFAULT_KEY, Rss, RssError, SYMMETRIC_KEY};
+pub use rss::{DEFAULT_KEY, Fields, Rss, RssError, SYMMETRIC_KEY};
 
 /// Bytes of an Ethernet header without tags.
 pub const ETHERNET: usize = 14;

@@ -43,6 +43,37 @@ impl std::fmt::Display for RssError {
 
 impl std::error::Error for RssError {}
 
+/// What is hashed: a set of the constants below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fields(u8);
+
+impl Fields {
+    /// Addresses of IPv4, where the ports are not hashed.
+    pub const IPV4: Fields = Fields(1);
+    /// Addresses and ports of TCP, UDP and SCTP over IPv4.
+    pub const IPV4_PORTS: Fields = Fields(2);
+    /// Addresses of IPv6, where the ports are not hashed.
+    pub const IPV6: Fields = Fields(4);
+    /// Addresses and ports of TCP, UDP and SCTP over IPv6.
+    pub const IPV6_PORTS: Fields = Fields(8);
+    /// All of them.
+    pub const ALL: Fields = Fields(15);
+    /// None: every frame goes where hash 0 leads.
+    pub const NONE: Fields = Fields(0);
+
+    /// The set with these bits, as the constants have them; other bits are left out.
+    pub const fn from_bits(bits: u32) -> Fields {
+        Fields(bits as u8 & Fields::ALL.0)
+    }
+
+    /// Whether addresses, and whether ports are hashed, of the family that `parsed` has.
+    #[inline]
+    fn of(self, parsed: &Parsed) -> (bool, bool) {
+        let bits = if parsed.is_ipv6() { self.0 >> 2 } else { self.0 };
+        (bits & 1 != 0, bits & 2 != 0)
+    }
+}
+
 /// A Toeplitz hash and an indirection table.
 ///
 /// Hashed are the addresses, and the ports of TCP, UDP and SCTP; a fragment's addresses alone, so
@@ -52,6 +83,7 @@ pub struct Rss {
     /// The hash is linear: the exclusive or of one entry per input byte.
     bytes: Box<[[u32; 256]; INPUT]>,
     table: Box<[u16]>,
+    fields: Fields,
 }
 
 impl Rss {
@@ -76,7 +108,7 @@ impl Rss {
                     .fold(0, |h, b| h ^ (window >> (8 - b)) as u32);
             }
         }
-        Ok(Self { bytes, table: queues.into() })
+        Ok(Self { bytes, table: queues.into(), fields: Fields::ALL })
     }
 
     /// The default key and a table that deals its entries round-robin to queues `0..queues`: 128
@@ -93,14 +125,25 @@ impl Rss {
         }
     }
 
-    /// The hash of a frame that [`parse`](crate::parse) looked at.
+    /// The same with `fields` alone hashed.
+    pub fn with_fields(self, fields: Fields) -> Self {
+        Self { fields, ..self }
+    }
+
+    /// The hash of a frame that [`parse`](crate::parse) looked at; 0 where nothing of it is hashed.
     #[inline]
     pub fn hash(&self, parsed: &Parsed, bytes: &[u8]) -> u32 {
-        let Some(addresses) = parsed.addresses(bytes) else { return 0 };
-        let hash = self.toeplitz(addresses, 0);
-        match parsed.ports(bytes) {
-            Some(ports) => hash ^ self.toeplitz(ports, addresses.len()),
-            None => hash,
+        self.hashed(parsed, bytes).unwrap_or(0)
+    }
+
+    /// [`hash`](Self::hash), or `None` where nothing of the frame is hashed.
+    #[inline]
+    pub fn hashed(&self, parsed: &Parsed, bytes: &[u8]) -> Option<u32> {
+        let addresses = parsed.addresses(bytes)?;
+        let (alone, with_ports) = self.fields.of(parsed);
+        match parsed.ports(bytes).filter(|_| with_ports) {
+            Some(ports) => Some(self.toeplitz(addresses, 0) ^ self.toeplitz(ports, addresses.len())),
+            None => alone.then(|| self.toeplitz(addresses, 0)),
         }
     }
 

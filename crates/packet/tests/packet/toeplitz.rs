@@ -124,3 +124,21 @@ fn spread_is_even() {
         assert!(f64::from(*max) <= f64::from(*min) * 1.02, "{queues} queues: {min} to {max}");
     }
 }
+
+#[test]
+fn fields_say_what_is_hashed() {
+    use packet::Fields;
+    for (v6, alone, ports) in
+        [(false, Fields::IPV4, Fields::IPV4_PORTS), (true, Fields::IPV6, Fields::IPV6_PORTS)]
+    {
+        let frame = Shape::plain(v6, [1; 16], [2; 16], 17, 3, 4).frame();
+        let parsed = parse(&frame);
+        let hashed = |fields| Rss::spread(4).with_fields(fields).hashed(&parsed, &frame);
+        let addresses = Rss::spread(4).toeplitz(parsed.addresses(&frame).unwrap(), 0);
+        assert_eq!(hashed(Fields::ALL), Some(Rss::spread(4).hash(&parsed, &frame)));
+        assert_eq!(hashed(ports), hashed(Fields::ALL));
+        assert_eq!(hashed(alone), Some(addresses));
+        assert_ne!(hashed(alone), hashed(ports));
+        assert_eq!(hashed(Fields::NONE), None);
+    }
+}

@@ -45,7 +45,7 @@ fn rig(region: &Region, count: u32, tx_ring: u32, unsent: Unsent) -> Rig<'_> {
 impl Rig<'_> {
     fn deliver(&mut self, port: u16) -> Outcome {
         let bytes = ipv4([10, 0, 0, 1], [10, 0, 0, 2], (port, 80), L4::Udp, 64, &port.to_be_bytes());
-        let frame = Frame { head: &bytes, len: bytes.len() as u16, rss: 0, kind: 0 };
+        let frame = Frame::new(&bytes, bytes.len() as u16, 0, 0);
         let mut out = [Outcome::BadFrame];
         self.nic.deliver(&mut self.m, 0, &[frame], &mut out);
         out[0]

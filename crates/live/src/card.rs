@@ -75,7 +75,7 @@ impl<M: Memory> Card<M> {
         let Card { m, port, flows, .. } = self;
         let chunk = &flows.chunks[chunk];
         let count = chunk.flows.len().min(limit);
-        let mut frames = [Frame { head: &[], len: 0, rss: 0, kind: 0 }; CHUNK];
+        let mut frames = [Frame::new(&[], 0, 0, 0); CHUNK];
         for (frame, flow) in frames.iter_mut().zip(&chunk.flows[..count]) {
             *frame = flows.frame(*flow);
             self.sent[*flow as usize] = turn + 1;

@@ -61,7 +61,7 @@ impl Flows {
     #[inline]
     pub(crate) fn frame(&self, flow: u32) -> rings::Frame<'_> {
         let (head, class) = (&self.heads[flow as usize], &self.classes[flow as usize]);
-        rings::Frame { head, len: self.len, rss: class.rss, kind: class.kind }
+        rings::Frame::new(head, self.len, class.rss, class.kind)
     }
 }
 

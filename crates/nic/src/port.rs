@@ -144,7 +144,7 @@ impl<R> Port<R> {
         self.pipeline = m.now() + self.pipeline_gap;
         // `classify` bounded the length by `max_frame`; a completion has 16 bits for it.
         let len = a.len.min(u32::from(u16::MAX)) as u16;
-        let frame = Frame { head: a.head, len, rss: class.rss, kind: class.kind };
+        let frame = Frame::new(a.head, len, class.rss, class.kind);
         let mut out = [Outcome::BadFrame];
         self.nic.deliver(m, class.queue, &[frame], &mut out);
         self.holding.hold(m.now(), a.len);

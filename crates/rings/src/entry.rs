@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn fields_survive_the_round_trip() {
-        let f = Frame { head: &[], len: u16::MAX, rss: 0xdead_beef, kind: 0xffff_0001 };
+        let f = Frame::new(&[], u16::MAX, 0xdead_beef, 0xffff_0001);
         let [raw, meta, origin, signal] = frame(Buf(77), &f, Some(5), 9, 2);
         let want = Completion { buf: Buf(77), len: u16::MAX, rss: 0xdead_beef, kind: 0xffff_0001 };
         assert_eq!(completion(Buf(raw), meta, signal), want);

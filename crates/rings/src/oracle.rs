@@ -24,7 +24,7 @@ pub fn mark(queue: u16, n: u64) -> [u8; MARK] {
 /// The frame for a mark. What its completion must say follows from the mark.
 pub fn frame(mark: &[u8; MARK], len: u16) -> Frame<'_> {
     let (n, code) = words(mark);
-    Frame { head: mark, len, rss: code as u32, kind: n as u32 }
+    Frame::new(mark, len, code as u32, n as u32)
 }
 
 fn words(mark: &[u8; MARK]) -> (u64, u64) {

@@ -171,7 +171,7 @@ impl<M: Memory> Queue<M> {
             Ok(buf) => buf,
             Err(outcome) => return outcome,
         };
-        m.put(b, buf, 0, frame.bytes(), u32::from(frame.len));
+        frame.put(m, b, buf);
         let i = self.consumer.head();
         m.publish(self.completion, i, entry::frame(buf, frame, None, i, self.shift));
         self.consumer.advance();

@@ -315,7 +315,7 @@ fn store<M: Memory>(
         Err(outcome) => return outcome,
     };
     ring.advance();
-    m.put(b, buf, 0, frame.bytes(), u32::from(frame.len));
+    frame.put(m, b, buf);
     writer.frame(m, buf, frame, None);
     Outcome::Delivered
 }

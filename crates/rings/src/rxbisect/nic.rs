@@ -141,7 +141,7 @@ impl<M: Memory> NicHalf<M> {
         let ring = &mut self.ax[usize::from(ax)];
         let (notice, link) = (origin(ax, ring.consumer.head()), ring.link);
         ring.consumer.advance();
-        m.put(self.buffers, buf, 0, frame.bytes(), u32::from(frame.len));
+        frame.put(m, self.buffers, buf);
         let bx = &mut self.bx[queue];
         self.counts.batched += bx.flush(m);
         if link == queue {

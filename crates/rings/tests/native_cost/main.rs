@@ -85,7 +85,7 @@ fn digest(sum: u64, frames: &[Completion]) -> u64 {
 }
 
 fn frame(n: usize) -> Frame<'static> {
-    Frame { head: &[7; 64], len: 64 + (n % 100) as u16, rss: n as u32, kind: 3 }
+    Frame::new(&[7; 64], 64 + (n % 100) as u16, n as u32, 3)
 }
 
 fn generic(bursts: usize) -> (usize, u64) {

@@ -1,0 +1,58 @@
+//! Frames of several pieces, over every interface: what arrives is what one piece would have given.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use memory::{Buf, Geometry, Memory};
+use rings::{Completion, Frame, Host, Interface, Nic, Outcome, privring, rxbisect, shring};
+
+const BUFFERS: Geometry = Geometry { count: 8, stride: 128, offset: 0, room: 128 };
+
+fn interfaces() -> [Interface; 3] {
+    let bisect = rxbisect::Sizes { ax: 4, bx: 8, ..rxbisect::Sizes::default() };
+    [
+        Interface::PrivRing(privring::Sizes { ring: 4 }),
+        Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4 }),
+        Interface::RxBisect(bisect),
+    ]
+}
+
+/// What lies in the buffer that received a frame; each held ones before.
+fn through(interface: Interface, frame: Frame<'_>) -> Vec<u8> {
+    let (mut world, _) = common::world(interface, 1, BUFFERS.count);
+    world.fill();
+    let (m, rx, _) = world.nic.parts();
+    (0..BUFFERS.count).for_each(|buf| m.put(BUFFERS, Buf(buf.into()), 0, &[1; 128], 128));
+    let mut out = [Outcome::BadFrame];
+    rx.deliver(m, 0, &[frame], &mut out);
+    assert_eq!(out, [Outcome::Delivered]);
+    let (m, rx, _, pool) = world.cores[0].parts();
+    let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; 2];
+    assert_eq!(rx.rx_burst(m, pool, &mut got), 1);
+    assert_eq!((got[0].len, got[0].rss, got[0].kind), (frame.len, frame.rss, frame.kind));
+    let mut bytes = vec![0; 128];
+    m.get(BUFFERS, got[0].buf, 0, &mut bytes, 128);
+    bytes
+}
+
+#[test]
+fn pieces_arrive_as_one_frame() {
+    let bytes: Vec<u8> = (2..102).collect();
+    for interface in interfaces() {
+        for cuts in [vec![], vec![1], vec![40, 41], vec![0, 0, 14, 14, 99], vec![100]] {
+            let ends: Vec<usize> = cuts.iter().copied().chain([bytes.len()]).collect();
+            let starts = [0].into_iter().chain(cuts.iter().copied());
+            let pieces: Vec<&[u8]> = starts.zip(&ends).map(|(from, to)| &bytes[from..*to]).collect();
+            for len in [17, 40, 100, 128] {
+                let mut want = vec![1; 128];
+                want[..len].fill(0);
+                let kept = len.min(bytes.len());
+                want[..kept].copy_from_slice(&bytes[..kept]);
+                let frame = Frame { more: &pieces[1..], ..Frame::new(pieces[0], len as u16, 5, 6) };
+                let got = through(interface.clone(), frame);
+                assert_eq!(got, want, "{} cut at {cuts:?}, {len} B", interface.name());
+            }
+        }
+    }
+}

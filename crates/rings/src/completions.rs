@@ -56,16 +56,16 @@ pub(crate) struct Reader<M: Memory> {
 }
 
 impl<M: Memory> Reader<M> {
-    /// Entries read since the start.
-    pub(crate) fn head(&self) -> u64 {
-        self.head
-    }
-
     /// The signal of the next entry, if the NIC has written it.
     #[inline(always)]
     pub(crate) fn signal(&self, m: &mut M) -> Option<u64> {
         let signal = m.acquire(self.entries, self.head); // pairs with the publish in `Writer`
         entry::fresh(signal, self.head, self.shift).then_some(signal)
+    }
+
+    /// Frames that are written and not read. Nothing is taken, so nothing has to be ordered.
+    pub(crate) fn waiting(&self, m: &mut M) -> u64 {
+        entry::waiting(m, self.entries, self.head, self.shift)
     }
 
     /// The body of that entry; the next one follows.

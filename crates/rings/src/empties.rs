@@ -5,6 +5,11 @@
 //! |---|---|---|---|---|
 //! | `descriptor` | its core | NIC | 8 descriptors | body, published by the doorbell |
 //! | `doorbell` | its core | NIC | a register | ring -> acquire: all descriptors below it are valid |
+//!
+//! **Stop and start.** Both ends of a stopped ring meet at the NIC's head: the core takes back what is
+//! posted from there on and rings the doorbell with it, the NIC forgets what it knew of the doorbell. No
+//! descriptor is skipped, so the completion ring that runs along with this one skips no entry, and the
+//! generation bit of none grows stale.
 
 use core::ops::Range;
 
@@ -89,15 +94,21 @@ impl<M: Memory> Producer<M> {
         owed
     }
 
-    /// Gives back what is posted from `head` on, once the NIC has stopped.
+    /// Gives back what is posted from `from` on, once the NIC has stopped at `head`, and goes back to
+    /// there; how many words named no buffer.
     pub(crate) fn take_back<B: Buffers<M>>(
         &mut self,
         m: &mut M,
         bufs: &mut B,
-        head: u64,
+        (from, head): (u64, u64),
         b: M::Buffers,
     ) -> u64 {
-        give_back(m, bufs, self.descriptor, head..self.tail, self.size, b)
+        let faults = give_back(m, bufs, self.descriptor, from..self.tail, self.size, b);
+        if self.tail != head {
+            self.tail = head;
+            m.ring(self.doorbell, head); // pairs with the acquire in `Consumer::refresh`
+        }
+        faults
     }
 }
 
@@ -164,6 +175,11 @@ impl<M: Memory> Consumer<M> {
         if tail.wrapping_sub(self.head) <= self.size && tail.wrapping_sub(self.tail) <= self.size {
             self.tail = tail;
         }
+    }
+
+    /// Starts anew at the head, where the core's end has gone back to: the doorbell as last read is void.
+    pub(crate) fn restart(&mut self) {
+        self.tail = self.head;
     }
 
     /// The buffer at the head for a frame of `len` bytes; it stays there until [`advance`](Self::advance).

@@ -5,7 +5,7 @@
 //! reversal of rxbisect §2: it flips on every pass through the ring, so an entry needs no clearing and
 //! the reader never writes. Rings start as zeros, hence the first generation is 1.
 
-use memory::Buf;
+use memory::{Buf, Memory};
 
 use crate::{Completion, Frame};
 
@@ -42,6 +42,14 @@ pub(crate) fn frame(buf: Buf, f: &Frame<'_>, origin: Option<u64>, i: u64, shift:
 #[inline(always)]
 pub(crate) fn notice(origin: u64, i: u64, shift: u32) -> [u64; WORDS] {
     [0, 0, origin, generation(i, shift) | NOTICE]
+}
+
+/// Frames in the entries from `head` on that are written and not read, in a ring of `1 << shift`.
+pub(crate) fn waiting<M: Memory>(m: &mut M, entries: M::Words<WORDS>, head: u64, shift: u32) -> u64 {
+    let signals =
+        (0..1u64 << shift).map(|k| (head.wrapping_add(k), m.relaxed(entries, head.wrapping_add(k))));
+    let written = signals.take_while(|(i, signal)| fresh(*signal, *i, shift));
+    written.filter(|(_, signal)| signal & FRAME != 0).count() as u64
 }
 
 /// The frame's length, in bytes.

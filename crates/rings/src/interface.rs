@@ -216,8 +216,12 @@ impl<M: Memory> Host<M> for AnyHost<M> {
         each!(AnyHost, self, half => half.drain(m, bufs))
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        each!(AnyHost, self, half => half.counters())
+    fn waiting(&self, m: &mut M) -> u64 {
+        each!(AnyHost, self, half => half.waiting(m))
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        each!(AnyHost, self, half => half.counter(i))
     }
 }
 
@@ -234,7 +238,15 @@ impl<M: Memory> Nic<M> for AnyNic<M> {
         each!(AnyNic, self, half => half.stop(m))
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        each!(AnyNic, self, half => half.counters())
+    fn stop_queue(&mut self, m: &mut M, queue: u16) {
+        each!(AnyNic, self, half => half.stop_queue(m, queue))
+    }
+
+    fn start_queue(&mut self, m: &mut M, queue: u16) {
+        each!(AnyNic, self, half => half.start_queue(m, queue))
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        each!(AnyNic, self, half => half.counter(i))
     }
 }

@@ -123,15 +123,30 @@ pub trait Host<M: Memory> {
     fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize;
     /// Posts buffers until the rings that this half fills are full (start of day); how many are missing.
     fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize;
-    /// Takes back every buffer that the rings hold, after the NIC half has stopped.
+    /// Takes back every buffer that this queue alone holds, frames that were not received among them,
+    /// after the NIC half has stopped, or has stopped this queue. Until [`Nic::start_queue`] and then
+    /// [`fill`](Self::fill), the queue is not polled. A second call finds nothing.
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B);
-    /// Named counters (lock waits, foreign buffers, refill debts ...), for reports and xstats.
+    /// Frames that are ready to be received, at most as many as the ring has entries: a look that takes
+    /// nothing, to be made on the core that polls the queue.
+    fn waiting(&self, m: &mut M) -> u64;
+    /// The name and value of counter `i` (lock waits, foreign buffers, refill debts ...); `None` beyond
+    /// the last. Names and order are the same for all queues of an interface.
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)>;
+    /// All counters, for reports and xstats.
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
+        (0..).map_while(|i| self.counter(i)).collect()
     }
 }
 
 /// A port's NIC half, all its queues.
+///
+/// Single queues stop and start while the others go on. [`stop_queue`](Self::stop_queue), then
+/// [`Host::drain`] on the queue's core; later [`start_queue`](Self::start_queue), then [`Host::fill`] on
+/// that core: each call returns before the next begins, and the caller makes one visible to the other.
+/// No other queue of the port is drained between a `start_queue` and the end of its `fill`. A number
+/// names a host half of [`build`], so dedicated allocators stop and start alike; one that is not there
+/// is ignored.
 pub trait Nic<M: Memory> {
     /// Stores `frames` for `queue`, in order; one outcome each.
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]);
@@ -139,9 +154,18 @@ pub trait Nic<M: Memory> {
     fn poll(&mut self, m: &mut M) -> Option<Ps>;
     /// Writes whatever is still held back: the last call, before the host halves drain.
     fn stop(&mut self, _m: &mut M) {}
-    /// Named counters.
+    /// From now on frames for `queue` end as [`Outcome::QueueStopped`], nothing is written to its core,
+    /// and the buffers of its own rings serve nobody. What its core has to be told of is told before.
+    fn stop_queue(&mut self, m: &mut M, queue: u16);
+    /// `queue`, stopped and drained, receives again as soon as it has buffers.
+    fn start_queue(&mut self, m: &mut M, queue: u16);
+    /// The name and value of counter `i`; `None` beyond the last.
+    fn counter(&self, _i: usize) -> Option<(&'static str, u64)> {
+        None
+    }
+    /// All counters.
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        Vec::new()
+        (0..).map_while(|i| self.counter(i)).collect()
     }
 }
 

@@ -89,6 +89,24 @@ impl<M: Memory> MockNic<M> {
         self.rx.stop(&mut self.m);
     }
 
+    /// Stops a queue; its core [drains](MockHost::drain_queue) next.
+    pub fn stop_queue(&mut self, queue: u16) {
+        self.rx.stop_queue(&mut self.m, queue);
+    }
+
+    /// Starts a queue that is drained; its core fills next.
+    pub fn start_queue(&mut self, queue: u16) {
+        self.rx.start_queue(&mut self.m, queue);
+    }
+
+    /// Enters into the books what the drain of `queue` found.
+    ///
+    /// # Errors
+    /// A frame is missing, or was received twice.
+    pub fn drained(&mut self, queue: u16, received: &Ledger, unread: u64) -> Result<(), Violation> {
+        self.offered.cut(queue, received, unread)
+    }
+
     /// What was offered and what became of it.
     pub fn offered(&self) -> &Offered {
         &self.offered
@@ -179,6 +197,21 @@ impl<M: Memory> MockHost<M> {
         let taken = self.tx.tx_burst(&mut self.m, &mut self.pool, &segs);
         self.held.drain(..taken);
         taken
+    }
+
+    /// Takes everything out of the receive rings after the NIC has stopped this queue; how many frames
+    /// had not been received.
+    pub fn drain_queue(&mut self) -> u64 {
+        let unread = self.rx.waiting(&mut self.m);
+        self.rx.drain(&mut self.m, &mut self.pool);
+        unread
+    }
+
+    /// Takes everything out of the transmit ring after the NIC has stopped this queue; how many buffers.
+    pub fn drain_tx(&mut self) -> usize {
+        let filled = self.tx.filled();
+        self.tx.drain(&mut self.m, &mut self.pool);
+        filled as usize
     }
 
     /// Takes everything out of the rings after the NIC has stopped, and gives all buffers to the

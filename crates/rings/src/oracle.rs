@@ -7,6 +7,7 @@
 //! received.
 
 use core::fmt;
+use std::collections::VecDeque;
 
 use crate::{Completion, Frame, Outcome};
 
@@ -135,10 +136,15 @@ impl Ledger {
     }
 }
 
+/// Frames of a queue that a drain may find delivered and not received: more than the rings of any test.
+const UNREAD: usize = 4096;
+
 /// The NIC's side of the books: what it was offered and what became of it.
 #[derive(Clone, Debug, Default)]
 pub struct Offered {
     queues: Vec<Ledger>,
+    /// What each ledger was before its latest frames, oldest first.
+    before: Vec<VecDeque<Ledger>>,
     next: Vec<u64>,
     outcomes: [u64; Outcome::ALL.len()],
 }
@@ -147,7 +153,12 @@ impl Offered {
     /// Nothing offered on `queues`.
     pub fn new(queues: u32) -> Offered {
         let n = queues as usize;
-        Offered { queues: vec![Ledger::default(); n], next: vec![0; n], outcomes: Default::default() }
+        Offered {
+            queues: vec![Ledger::default(); n],
+            before: vec![VecDeque::new(); n],
+            next: vec![0; n],
+            outcomes: Default::default(),
+        }
     }
 
     /// The number of the next frame of `queue`.
@@ -163,7 +174,32 @@ impl Offered {
     /// It was delivered out of order.
     pub fn ended(&mut self, queue: u16, n: u64, outcome: Outcome) -> Result<(), Violation> {
         self.outcomes[outcome as usize] += 1;
-        if outcome == Outcome::Delivered { self.queues[usize::from(queue)].note(n) } else { Ok(()) }
+        if outcome != Outcome::Delivered {
+            return Ok(());
+        }
+        let (ledger, before) = (&mut self.queues[usize::from(queue)], &mut self.before[usize::from(queue)]);
+        if before.len() == UNREAD {
+            before.pop_front();
+        }
+        before.push_back(ledger.clone());
+        ledger.note(n)
+    }
+
+    /// `queue` was stopped and drained: its core had `received` all but the last `unread` frames. Those
+    /// are struck from the books.
+    ///
+    /// # Errors
+    /// It had not.
+    pub fn cut(&mut self, queue: u16, received: &Ledger, unread: u64) -> Result<(), Violation> {
+        let (ledger, before) = (&mut self.queues[usize::from(queue)], &mut self.before[usize::from(queue)]);
+        let kept = before.len().wrapping_sub(unread as usize);
+        let then = before.get(kept).unwrap_or(ledger);
+        if then != received || ledger.count - received.count != unread {
+            return Err(Violation::Loss { queue, delivered: ledger.count, received: received.count });
+        }
+        *ledger = received.clone();
+        before.truncate(kept);
+        Ok(())
     }
 
     /// Frames that ended so.
@@ -239,6 +275,24 @@ mod tests {
         assert_eq!(offered.judge([&received]), Err(Violation::Frames { offered: 2, outcomes: 1 }));
         offered.ended(0, 1, Outcome::RingFull).unwrap();
         assert_eq!(offered.judge([&received]), Ok(()));
+    }
+
+    #[test]
+    fn a_drain_may_strike_the_last_frames_and_no_others() {
+        let (offered, _) = books(&[0, 1, 5, 7]);
+        let cut = |numbers: &[u64], unread| offered.clone().cut(0, &books(numbers).1, unread);
+        assert_eq!(cut(&[0, 1, 5, 7], 0), Ok(()));
+        assert_eq!(cut(&[0, 1], 2), Ok(()));
+        assert_eq!(cut(&[], 4), Ok(()));
+        for (numbers, unread) in [(&[0, 1][..], 1), (&[0, 1], 3), (&[0, 5], 2), (&[0, 1, 5, 7], 5)] {
+            assert!(cut(numbers, unread).is_err(), "{numbers:?} and {unread} unread");
+        }
+        let (mut offered, mut received) = (offered.clone(), books(&[0, 1]).1);
+        offered.cut(0, &received, 2).unwrap();
+        offered.ended(0, 9, Outcome::Delivered).unwrap();
+        received.note(9).unwrap();
+        assert!(offered.clone().cut(0, &received, 1).is_err());
+        assert_eq!(offered.cut(0, &received, 0), Ok(()));
     }
 
     #[test]

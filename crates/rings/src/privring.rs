@@ -11,6 +11,9 @@
 //! two writers (§2). Descriptor `i` ends as completion `i`, and a core posts descriptor `i + ring` only
 //! after it has read completion `i`: neither ring can overflow, and no index of the core has to be
 //! published but the doorbell.
+//!
+//! **Stop and start.** The NIC touches nothing of a stopped queue. Its core reads to the last completion,
+//! which is where the NIC stands, and takes the ring back to there (see `empties.rs`).
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
@@ -79,7 +82,7 @@ pub fn build<S: Space>(
         let (producer, consumer) = empties::bind(space, [&DESCRIPTOR.of(sizes.ring), &DOORBELL], q)?;
         let completion = space.words(&COMPLETION.of(sizes.ring), q)?;
         hosts.push(HostHalf { producer, completion, buffers, shift, head: 0, faults: 0 });
-        rings.push(Queue { consumer, completion, shift });
+        rings.push(Queue { consumer, completion, shift, stopped: false });
     }
     Ok((hosts, NicHalf { rings, buffers }))
 }
@@ -141,12 +144,17 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
         // A buffer is named by its descriptor until its completion is read, so the descriptors alone
         // account for all of them, whatever the NIC did with them.
-        self.faults += self.producer.take_back(m, bufs, self.head, self.buffers);
-        self.head = self.producer.tail();
+        let from = self.head;
+        self.head = from.wrapping_add(self.waiting(m));
+        self.faults += self.producer.take_back(m, bufs, (from, self.head), self.buffers);
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("debts", self.producer.debts), ("faults", self.faults)]
+    fn waiting(&self, m: &mut M) -> u64 {
+        entry::waiting(m, self.completion, self.head, self.shift)
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        [("debts", self.producer.debts), ("faults", self.faults)].get(i).copied()
     }
 }
 
@@ -162,6 +170,7 @@ struct Queue<M: Memory> {
     consumer: Consumer<M>,
     completion: M::Words<{ entry::WORDS }>,
     shift: u32,
+    stopped: bool,
 }
 
 impl<M: Memory> Queue<M> {
@@ -185,6 +194,9 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         let Some(q) = self.rings.get_mut(usize::from(queue)) else {
             return out.fill(Outcome::RingFull); // a queue that does not exist has no room
         };
+        if q.stopped {
+            return out.fill(Outcome::QueueStopped);
+        }
         if q.consumer.ready() < frames.len() as u64 {
             q.consumer.refresh(m);
         }
@@ -198,7 +210,21 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         None
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("bad_descriptors", self.rings.iter().map(|q| q.consumer.faults).sum())]
+    fn stop_queue(&mut self, _m: &mut M, queue: u16) {
+        if let Some(q) = self.rings.get_mut(usize::from(queue)) {
+            q.stopped = true;
+        }
+    }
+
+    fn start_queue(&mut self, _m: &mut M, queue: u16) {
+        if let Some(q) = self.rings.get_mut(usize::from(queue)) {
+            q.consumer.restart();
+            q.stopped = false;
+        }
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        let bad = || self.rings.iter().map(|q| q.consumer.faults).sum();
+        (i == 0).then(|| ("bad_descriptors", bad()))
     }
 }

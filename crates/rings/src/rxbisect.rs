@@ -12,6 +12,12 @@
 //! consumed: the notice. A Bx entry holds a frame, a notice (`split`), or both (`combined`):
 //! `[buffer, rss | kind << 32, Ax index | Ax ring << 32, signal]`.
 //!
+//! **Stop and start.** A stopped queue's Ax rings are not eligible, and what was consumed from them is
+//! told at once. So when its core has read its Bx ring to the end, it knows where the NIC stands in each
+//! of its Ax rings, and takes them back to there (see `empties.rs`). Frames that other queues received
+//! in its buffers stay theirs, and so do the buffers of theirs that its own frames lie in until it
+//! drains. A dedicated allocator stops and starts alike, by the number of its host half.
+//!
 //! Host half: `rxbisect/host.rs`; NIC half, with the rules for choosing an Ax ring and for notices:
 //! `rxbisect/nic.rs`.
 

@@ -7,7 +7,7 @@
 //! | `doorbell` | its cores, under the lock | NIC | a register | ring -> acquire: descriptors below it are valid |
 //! | `completion` | NIC | core | 2 entries | publish -> acquire of the signal: entry and payload are valid |
 //! | `index` | core | NIC | its own | release -> acquire: completions below it are read |
-//! | `drained` | its cores | its cores | its own | a sum of what each core has read, made when they stop |
+//! | `left` | its cores | its cores | its own | add, swap -> swap: the NIC has used the slots that are left |
 //!
 //! **No slot is overwritten before it is read.** A core posts as many buffers at the shared tail as it
 //! has received, so posted + received and not yet reposted = ring, and descriptor `t` is written only
@@ -16,6 +16,15 @@
 //!
 //! **No refill waits for a batch.** A core reposts at the end of the burst that received, however few
 //! those were. If it waited for more, an idle core could sit on the slots that the others need.
+//!
+//! **Stop and start.** The posted buffers belong to the ring, the slots of what a core has received and
+//! not reposted to that core. A core that drains gives the buffers of its unread frames back and leaves
+//! its slots to the others, in `left`: `stopped cores << 48 | slots`. A running core that polls in vain
+//! takes all of them over as its own debt and pays from its own supply; so the others never starve for
+//! the slots of a stopped one, and a busy core pays nothing for it, not even a look. A core that starts
+//! takes its share of what is still left. Posted + owed by running cores + left = ring, so the last core
+//! to drain knows how many are posted. It takes them back, and the ring back to where the NIC stands
+//! (see `empties.rs`).
 //!
 //! **Outcomes.** `RingFull`: the queue's own completion ring has no room (only if it is smaller than the
 //! shared ring). `NoBuffer`: it has, but no descriptor is posted in the shared ring.
@@ -34,18 +43,18 @@ const DOORBELL: Field = empties::doorbell("shring.doorbell");
 const TAIL: Field = lock::field("shring.tail");
 const COMPLETION: Field = completions::entries("shring.completion", 1);
 const INDEX: Field = completions::index("shring.index");
-const DRAINED: Field = Field {
-    name: "shring.drained",
+const LEFT: Field = Field {
+    name: "shring.left",
     len: 1,
     width: 1,
     class: Class::Contended,
     writer: Side::Host,
     reader: Side::Host,
 };
-/// `drained` holds, from this bit on, the cores that have drained; below it the completions that they
-/// have read, modulo [`COUNTED`]: more than a ring can hold posted, and 4096 of them do not overflow.
+/// `left` holds, from this bit on, the cores that have drained and not started again; below it the slots
+/// that they owe: of a truthful NIC's frames, no more than the ring has.
 const CORES: u32 = 48;
-const COUNTED: u64 = 1 << 36;
+const SLOTS: u64 = (1 << CORES) - 1;
 
 // ## Sizes
 
@@ -117,25 +126,26 @@ pub fn build<S: Space>(
         let descriptor = space.words(&DESCRIPTOR.of(sizes.ring), ring)?;
         let doorbell = space.words(&DOORBELL, ring)?;
         let tail = space.words(&TAIL, ring)?;
-        let drained = space.words(&DRAINED, ring)?;
+        let left = space.words(&LEFT, ring)?;
         rings.push(Consumer::new(descriptor, doorbell, sizes.ring));
         let first = ring * sizes.shared_by;
         let sharers = sizes.shared_by.min(queues - first);
         for core in 0..sharers {
             let fields = [&COMPLETION.of(sizes.completions), &INDEX];
             let (reader, writer) = completions::bind(space, fields, first + core)?;
-            nic_queues.push(Queue { ring: ring as usize, writer });
+            nic_queues.push(Queue { ring: ring as usize, writer, stopped: false });
             hosts.push(HostHalf {
                 descriptor,
                 doorbell,
                 tail: Locked::new(tail),
-                drained,
+                left,
                 reader,
                 buffers,
-                sharers,
+                sharers: u64::from(sharers),
                 size: u64::from(sizes.ring),
                 // At the start of day each core owes its share of the ring.
                 owed: u64::from(sizes.ring / sharers + u32::from(core < sizes.ring % sharers)),
+                stopped: false,
                 spare: [Buf(0); CHUNK],
                 debts: 0,
                 faults: 0,
@@ -153,14 +163,16 @@ pub struct HostHalf<M: Memory> {
     doorbell: M::Words<1>,
     /// The next descriptor to post, of all sharers: fresh only under the lock.
     tail: Locked<M>,
-    drained: M::Words<1>,
+    left: M::Words<1>,
     reader: Reader<M>,
     buffers: M::Buffers,
-    sharers: u32,
+    sharers: u64,
     /// Descriptors of the shared ring.
     size: u64,
     /// Buffers received and not reposted: a debt that every poll pays as far as the pool allows.
     owed: u64,
+    /// Has drained, and was not filled since: counted in `left`.
+    stopped: bool,
     /// Scratch between the pool and the ring.
     spare: [Buf; CHUNK],
     debts: u64,
@@ -177,6 +189,28 @@ impl<M: Memory> HostHalf<M> {
         let frame = m.check(self.buffers, raw, u32::from(entry::length(signal))).ok();
         self.faults += u64::from(frame.is_none());
         Some(frame.map(|buf| entry::completion(buf, meta, signal)))
+    }
+
+    /// Makes slots that stopped cores left a debt of ours: all of them, or our share if we start. Once all
+    /// cores have stopped, that is the whole ring.
+    #[cold]
+    fn take_over(&mut self, m: &mut M) {
+        let mut seen = m.relaxed(self.left, 0);
+        loop {
+            let (cores, left) = (seen >> CORES, seen & SLOTS);
+            let left = if cores == self.sharers { self.size } else { left };
+            let mine = if self.stopped { left.div_ceil(cores.max(1)) } else { left };
+            let cores = cores.saturating_sub(u64::from(self.stopped));
+            // Pairs with the add in `drain`.
+            match m.swap_if(self.left, 0, seen, cores << CORES | (left - mine)) {
+                Ok(()) => {
+                    self.owed += mine;
+                    self.stopped = false;
+                    return;
+                }
+                Err(now) => seen = now,
+            }
+        }
     }
 
     /// Posts what is owed. Buffers are taken before the lock, which covers the descriptors and the
@@ -219,11 +253,17 @@ impl<M: Memory> Host<M> for HostHalf<M> {
             }
         }
         self.reader.tell(m);
+        if taken == 0 && !self.stopped && m.relaxed(self.left, 0) & SLOTS != 0 {
+            self.take_over(m);
+        }
         self.repost(m, bufs);
         taken
     }
 
     fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+        if self.stopped {
+            self.take_over(m);
+        }
         self.repost(m, bufs);
         self.owed as usize
     }
@@ -235,25 +275,36 @@ impl<M: Memory> Host<M> for HostHalf<M> {
                 bufs.give(m, &[frame.buf]);
             }
         }
-        // Only the sum matters; what the other cores wrote is ordered by the lock below.
-        let mine = (1 << CORES) + self.reader.head() % COUNTED;
-        let all = m.add(self.drained, 0, mine).wrapping_add(mine);
-        if all >> CORES == u64::from(self.sharers) {
-            let tail = self.tail.lock(m);
-            let posted = tail.wrapping_sub(all) % COUNTED;
-            let head = tail.wrapping_sub(posted);
+        self.reader.tell(m);
+        if self.stopped {
+            return;
+        }
+        self.stopped = true;
+        let mine = (1 << CORES) + self.owed.min(self.size);
+        self.owed = 0;
+        // Pairs with the swap in `take_over`: the NIC has used the slots that are left.
+        let all = m.add(self.left, 0, mine).wrapping_add(mine);
+        if all >> CORES == self.sharers {
+            let tail = self.tail.lock(m); // what the others posted is ordered by it
+            let head = tail.wrapping_sub(self.size.wrapping_sub(all & SLOTS));
             self.faults += empties::give_back(m, bufs, self.descriptor, head..tail, self.size, self.buffers);
-            self.tail.unlock(m, tail);
+            m.ring(self.doorbell, head); // pairs with the acquire in `Consumer::refresh`
+            self.tail.unlock(m, head);
         }
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![
+    fn waiting(&self, m: &mut M) -> u64 {
+        self.reader.waiting(m)
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        let counters = [
             ("lock_taken", self.tail.taken),
             ("lock_waits", self.tail.waits),
             ("debts", self.debts),
             ("faults", self.faults),
-        ]
+        ];
+        counters.get(i).copied()
     }
 }
 
@@ -269,6 +320,7 @@ pub struct NicHalf<M: Memory> {
 struct Queue<M: Memory> {
     ring: usize,
     writer: Writer<M>,
+    stopped: bool,
 }
 
 impl<M: Memory> Nic<M> for NicHalf<M> {
@@ -277,6 +329,9 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         let Some(q) = self.queues.get_mut(usize::from(queue)) else {
             return out.fill(Outcome::RingFull); // a queue that does not exist has no room
         };
+        if q.stopped {
+            return out.fill(Outcome::QueueStopped);
+        }
         let ring = &mut self.rings[q.ring];
         if ring.ready() < frames.len() as u64 {
             ring.refresh(m);
@@ -294,8 +349,23 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         None
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![("bad_descriptors", self.rings.iter().map(|r| r.faults).sum())]
+    fn stop_queue(&mut self, _m: &mut M, queue: u16) {
+        if let Some(q) = self.queues.get_mut(usize::from(queue)) {
+            q.stopped = true;
+        }
+    }
+
+    fn start_queue(&mut self, _m: &mut M, queue: u16) {
+        if let Some(q) = self.queues.get_mut(usize::from(queue)) {
+            // Where others run on this ring, its doorbell is merely read again.
+            self.rings[q.ring].restart();
+            q.stopped = false;
+        }
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        let bad = || self.rings.iter().map(|r| r.faults).sum();
+        (i == 0).then(|| ("bad_descriptors", bad()))
     }
 }
 

@@ -8,6 +8,9 @@
 //!
 //! A descriptor is one segment: `[buffer, offset | len << 16 | last << 32]`. The host frees buffers
 //! itself, from the descriptors that it wrote, before it posts more (host-side free).
+//!
+//! **Stop and start.** A stopped queue is not collected. What it had posted by the time it starts again is
+//! not sent: the NIC skips it and calls it consumed.
 
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
@@ -103,6 +106,7 @@ pub fn build<S: Space>(space: &mut S, sizes: Sizes, queues: u32) -> Result<Port<
             told: 0,
             limit: None,
             due: Ps::ZERO,
+            stopped: false,
         });
     }
     Ok((hosts, NicTx { rings, turn: 0, complete_every: u64::from(sizes.complete_every) }))
@@ -163,7 +167,7 @@ impl<M: Memory> HostTx<M> {
         self.free(m, bufs, done)
     }
 
-    /// Takes back every buffer, sent or not, after the NIC half has stopped.
+    /// Takes back every buffer, sent or not, after the NIC half has stopped, or has stopped this queue.
     pub fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
         self.free(m, bufs, u64::from(self.filled()));
     }
@@ -229,6 +233,7 @@ struct Queue<M: Memory> {
     limit: Option<u64>,
     /// The next frame may not start before.
     due: Ps,
+    stopped: bool,
 }
 
 impl<M: Memory> NicTx<M> {
@@ -238,6 +243,22 @@ impl<M: Memory> NicTx<M> {
         if let Some(q) = self.rings.get_mut(usize::from(queue)) {
             q.limit = bits_per_s.map(|b| b.max(1));
             q.due = Ps::ZERO;
+        }
+    }
+
+    /// From now on nothing is collected from `queue`; a frame in hand is [`sent`](Self::sent) as usual. A
+    /// queue that is not there is ignored, here and below.
+    pub fn stop_queue(&mut self, queue: u16) {
+        if let Some(q) = self.rings.get_mut(usize::from(queue)) {
+            q.stopped = true;
+        }
+    }
+
+    /// Collects from `queue` again, from what its core posts next. No frame of it is in hand.
+    pub fn start_queue(&mut self, m: &mut M, queue: u16) {
+        if let Some(q) = self.rings.get_mut(usize::from(queue)) {
+            q.skip(m);
+            q.stopped = false;
         }
     }
 
@@ -275,7 +296,7 @@ impl<M: Memory> NicTx<M> {
 
     /// When a queue that waits for its rate may send; `None` if none waits.
     pub fn next_due(&self) -> Option<Ps> {
-        self.rings.iter().filter(|q| q.limit.is_some() && q.head != q.tail).map(|q| q.due).min()
+        self.rings.iter().filter(|q| q.limit.is_some() && !q.stopped && q.head != q.tail).map(|q| q.due).min()
     }
 }
 
@@ -289,7 +310,18 @@ impl<M: Memory> Queue<M> {
         }
     }
 
+    /// Goes to the end of what is posted, and says so.
+    fn skip(&mut self, m: &mut M) {
+        self.refresh(m);
+        self.head = self.tail;
+        self.sent = self.tail;
+        self.complete(m);
+    }
+
     fn ready(&mut self, m: &mut M) -> bool {
+        if self.stopped {
+            return false;
+        }
         if self.head == self.tail {
             self.refresh(m);
         }

@@ -57,6 +57,44 @@ pub enum Op {
         /// The core.
         core: u16,
     },
+    /// The NIC half stops the queue of a core, or the rings of a dedicated allocator.
+    StopQueue {
+        /// The core.
+        core: u16,
+    },
+    /// A core whose queue is stopped drains it.
+    DrainQueue {
+        /// The core.
+        core: u16,
+    },
+    /// A core's queue starts again, drained before if need be, and is filled.
+    StartQueue {
+        /// The core.
+        core: u16,
+    },
+    /// The NIC half stops the transmit queue of a core, whose frames then find no way out.
+    StopTx {
+        /// The core.
+        core: u16,
+        /// Whether the core takes back what it had posted.
+        drain: bool,
+    },
+    /// The transmit queue of a core starts again.
+    StartTx {
+        /// The core.
+        core: u16,
+    },
+}
+
+/// What a core's receive queue may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    /// Receive.
+    Running,
+    /// Be polled: the NIC half has stopped it.
+    Stopped,
+    /// Nothing.
+    Drained,
 }
 
 /// How large everything is.
@@ -81,6 +119,7 @@ pub struct World<M: Memory> {
     /// The cores: first those of the queues, then dedicated allocators.
     pub cores: Vec<MockHost<M>>,
     stalled: Vec<bool>,
+    states: Vec<State>,
     queues: u16,
     buffers: u64,
     /// Passes time.
@@ -115,6 +154,7 @@ impl<M: Memory> World<M> {
             nic: MockNic::new(nic, rx, nic_tx, buffers, setup.queues),
             cores,
             stalled: vec![false; count as usize],
+            states: vec![State::Running; count as usize],
             queues: setup.queues as u16,
             buffers: u64::from(setup.buffers),
             advance,
@@ -134,7 +174,8 @@ impl<M: Memory> World<M> {
         match op {
             Op::Arrive { queue, n, len } => self.nic.arrive(queue % self.queues, usize::from(n), len),
             Op::Poll { core, burst } => {
-                let Some(core) = self.awake(core) else { return Ok(0) };
+                let drained = self.states[self.index(core)] == State::Drained;
+                let Some(core) = self.awake(core).filter(|_| !drained) else { return Ok(0) };
                 let n = core.poll(usize::from(burst))?;
                 self.no_buffer_twice()?;
                 Ok(n)
@@ -148,15 +189,66 @@ impl<M: Memory> World<M> {
                 Ok(0)
             }
             Op::Stall { core } => {
-                let core = usize::from(core) % self.cores.len();
+                let core = self.index(core);
                 self.stalled[core] = !self.stalled[core];
+                Ok(0)
+            }
+            Op::StopQueue { .. } | Op::DrainQueue { .. } | Op::StartQueue { .. } => self.control(op),
+            Op::StopTx { core, drain } => {
+                let core = self.index(core);
+                let (_, _, tx) = self.nic.parts();
+                tx.stop_queue(core as u16);
+                Ok(if drain { self.cores[core].drain_tx() } else { 0 })
+            }
+            Op::StartTx { core } => {
+                let core = self.index(core);
+                let (m, _, tx) = self.nic.parts();
+                tx.start_queue(m, core as u16);
                 Ok(0)
             }
         }
     }
 
+    /// A queue stops, is drained, starts: in this order, whatever is asked for.
+    fn control(&mut self, op: Op) -> Result<usize, Violation> {
+        match op {
+            Op::StopQueue { core } => {
+                let core = self.index(core);
+                if self.states[core] == State::Running {
+                    self.nic.stop_queue(core as u16);
+                    self.states[core] = State::Stopped;
+                }
+            }
+            Op::DrainQueue { core } => {
+                let core = self.index(core);
+                if self.states[core] == State::Stopped {
+                    let unread = self.cores[core].drain_queue();
+                    self.states[core] = State::Drained;
+                    if core < usize::from(self.queues) {
+                        self.nic.drained(core as u16, self.cores[core].received(), unread)?;
+                    }
+                }
+            }
+            Op::StartQueue { core } => {
+                self.control(Op::DrainQueue { core })?;
+                let core = self.index(core);
+                if self.states[core] == State::Drained {
+                    self.nic.start_queue(core as u16);
+                    self.cores[core].fill();
+                    self.states[core] = State::Running;
+                }
+            }
+            _ => {}
+        }
+        Ok(0)
+    }
+
+    fn index(&self, core: u16) -> usize {
+        usize::from(core) % self.cores.len()
+    }
+
     fn awake(&mut self, core: u16) -> Option<&mut MockHost<M>> {
-        let core = usize::from(core) % self.cores.len();
+        let core = self.index(core);
         if self.stalled[core] { None } else { self.cores.get_mut(core) }
     }
 
@@ -177,7 +269,8 @@ impl<M: Memory> World<M> {
     pub fn finish(mut self, cut: bool) -> Result<World<M>, Violation> {
         if !cut {
             self.nic.stop();
-            for core in &mut self.cores {
+            let polled = self.cores.iter_mut().zip(&self.states).filter(|(_, s)| **s != State::Drained);
+            for (core, _) in polled {
                 while core.poll(usize::MAX)? > 0 {
                     core.free(usize::MAX);
                 }

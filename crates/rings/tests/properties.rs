@@ -52,6 +52,11 @@ fn op() -> impl Strategy<Value = Op> {
         4 => (1..40u16).prop_map(|n| Op::NicTx { n }),
         2 => (0..3000u32).prop_map(|ns| Op::Tick { ns }),
         1 => (0..8u16).prop_map(|core| Op::Stall { core }),
+        1 => (0..8u16).prop_map(|core| Op::StopQueue { core }),
+        1 => (0..8u16).prop_map(|core| Op::DrainQueue { core }),
+        2 => (0..8u16).prop_map(|core| Op::StartQueue { core }),
+        1 => (0..8u16, any::<bool>()).prop_map(|(core, drain)| Op::StopTx { core, drain }),
+        1 => (0..8u16).prop_map(|core| Op::StartTx { core }),
     ]
 }
 

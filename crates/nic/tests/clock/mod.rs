@@ -91,4 +91,6 @@ impl Nic<Clock> for Ring {
         }
         self.due.first().copied()
     }
+    fn stop_queue(&mut self, _m: &mut Clock, _queue: u16) {}
+    fn start_queue(&mut self, _m: &mut Clock, _queue: u16) {}
 }

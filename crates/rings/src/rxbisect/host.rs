@@ -102,8 +102,8 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         self.ax.iter_mut().map(|ax| ax.refill(m, bufs)).sum::<u64>() as usize
     }
 
-    /// The NIC half has written every notice that it held back ([`Nic::stop`](crate::Nic::stop)): what
-    /// it has not told of is still posted.
+    /// The NIC half has written every notice that it held back ([`Nic::stop`](crate::Nic::stop) and
+    /// [`Nic::stop_queue`](crate::Nic::stop_queue)): what it has not told of is still posted.
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
         while let Some(signal) = self.reader.signal(m) {
             if let Some(frame) = self.entry(m, signal) {
@@ -112,13 +112,16 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         }
         self.reader.tell(m);
         for ax in &mut self.ax {
-            self.faults += ax.producer.take_back(m, bufs, ax.noticed, self.buffers);
-            ax.noticed = ax.producer.tail();
+            self.faults += ax.producer.take_back(m, bufs, (ax.noticed, ax.noticed), self.buffers);
         }
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
+    fn waiting(&self, m: &mut M) -> u64 {
+        self.reader.waiting(m)
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
         let debts = self.ax.iter().map(|ax| ax.producer.debts).sum();
-        vec![("foreign", self.foreign), ("debts", debts), ("faults", self.faults)]
+        [("foreign", self.foreign), ("debts", debts), ("faults", self.faults)].get(i).copied()
     }
 }

@@ -5,6 +5,7 @@
 //! the same NUMA node that is not empty, in rotation. An Ax ring is *eligible* only if the Bx ring that
 //! it is linked to can take the notice; the entry is reserved when the buffer is consumed. So a queue
 //! that is no longer polled fills its Bx ring and makes its own Ax ring ineligible, and nothing else.
+//! The Ax rings of a stopped queue are not eligible at all.
 //!
 //! **Notices.** A buffer from a linked Ax ring is told of in the frame's own entry (combined); any other
 //! in an entry of its own (split), which may be held back until a frame arrives for that Bx ring, until
@@ -71,6 +72,8 @@ pub(super) struct BxRing<M: Memory> {
     due: Ps,
     /// The call in which the core's index was read last.
     read: u64,
+    /// Its queue is stopped: it gets nothing, and the Ax rings linked to it give nothing.
+    stopped: bool,
 }
 
 impl<M: Memory> AxRing<M> {
@@ -94,7 +97,7 @@ impl<M: Memory> BxRing<M> {
         let near = place.from.iter().copied().filter(|&a| plan.ax[usize::from(a)].node == place.node);
         let (own, others) = near.partition(|&a| plan.ax[usize::from(a)].link == id);
         let held = VecDeque::with_capacity(sizes.batch as usize);
-        BxRing { writer, own, others, turn: 0, held, due: Ps::NEVER, read: 0 }
+        BxRing { writer, own, others, turn: 0, held, due: Ps::NEVER, read: 0, stopped: false }
     }
 
     /// Whether one more entry fits besides those that are reserved.
@@ -170,7 +173,8 @@ impl<M: Memory> NicHalf<M> {
             let at = if turn + k < count { turn + k } else { turn + k - count };
             let ax = self.bx[queue].others[at];
             let link = self.ax[usize::from(ax)].link;
-            if !self.ax[usize::from(ax)].ready(m, self.call) || !self.bx[link].has_room(m, self.call) {
+            let bx = &mut self.bx[link];
+            if bx.stopped || !self.ax[usize::from(ax)].ready(m, self.call) || !bx.has_room(m, self.call) {
                 continue;
             }
             match self.peek(m, ax, len) {
@@ -217,6 +221,9 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         if queue >= self.bx.len() {
             return out.fill(Outcome::RingFull); // a queue that does not exist has no room
         }
+        if self.bx[queue].stopped {
+            return out.fill(Outcome::QueueStopped);
+        }
         self.call += 1;
         for (frame, outcome) in frames.iter().zip(out) {
             *outcome = self.store(m, queue, frame);
@@ -249,15 +256,31 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         self.next = Ps::NEVER;
     }
 
-    fn counters(&self) -> Vec<(&'static str, u64)> {
-        let bad = self.ax.iter().map(|ax| ax.consumer.faults).sum();
+    fn stop_queue(&mut self, m: &mut M, queue: u16) {
+        if let Some(bx) = self.bx.get_mut(usize::from(queue)) {
+            self.counts.batched += bx.flush(m);
+            bx.stopped = true;
+        }
+    }
+
+    fn start_queue(&mut self, _m: &mut M, queue: u16) {
+        let queue = usize::from(queue);
+        if let Some(bx) = self.bx.get_mut(queue) {
+            bx.stopped = false;
+            self.ax.iter_mut().filter(|ax| ax.link == queue).for_each(|ax| ax.consumer.restart());
+        }
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        let bad = || self.ax.iter().map(|ax| ax.consumer.faults).sum();
         let c = &self.counts;
-        vec![
-            ("foreign", c.foreign),
-            ("combined", c.combined),
-            ("split", c.split),
-            ("batched", c.batched),
-            ("bad_descriptors", bad),
-        ]
+        Some(match i {
+            0 => ("foreign", c.foreign),
+            1 => ("combined", c.combined),
+            2 => ("split", c.split),
+            3 => ("batched", c.batched),
+            4 => ("bad_descriptors", bad()),
+            _ => return None,
+        })
     }
 }

@@ -9,10 +9,10 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo test long experiments build toolchain packages
+.PHONY: help demo test long experiments build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: build ## Make a workload, compare the interfaces on it, write report.html
 	$(RXLAB) compare --rate 199 --html $(OUT)/report.html
@@ -44,6 +44,30 @@ experiments: build ## Run all experiments into docs/results
 	    echo "command: rxlab experiment run $$id"; echo; \
 	    $(RXLAB) experiment run $$id; } > $$file.txt; \
 	done
+
+# The DPDK driver: C over a Rust static library. EAL refuses to load plugins from a directory that everybody may write.
+PMD_LIBRARY = $(abspath $(or $(CARGO_TARGET_DIR),target)/release/librxlab_pmd.a)
+
+dpdk: toolchain ## The DPDK driver: dpdk/build/librte_net_rxlab.so
+	$(call driver,dpdk/build,)
+
+dpdk-asan: toolchain ## The driver with AddressSanitizer and UndefinedBehaviorSanitizer in its C part: dpdk/build-asan
+	$(call driver,dpdk/build-asan,-Db_sanitize=address$(comma)undefined -Db_lundef=false -Dbuildtype=debugoptimized)
+
+# EAL loads what lies in this directory without -d.
+install-driver: dpdk ## Link the driver into EAL's driver directory
+	@dir=$$(ls -d $$(pkg-config --variable=libdir libdpdk)/dpdk/pmds-*); \
+	ln -sfn $(abspath dpdk/build/librte_net_rxlab.so) $$dir/librte_net_rxlab.so; \
+	echo "$$dir/librte_net_rxlab.so"
+
+comma := ,
+define driver
+	cargo build --release --quiet -p pmd
+	headers=$$(dpdk/setup); \
+	options="-Drxlab_pmd=$(PMD_LIBRARY) -Ddriver_headers=$$headers $(2)"; \
+	if [ -f $(1)/build.ninja ]; then meson configure $(1) $$options; else meson setup $(1) dpdk $$options >/dev/null; fi; \
+	ninja -C $(1) --quiet
+endef
 
 build: toolchain
 	cargo build --release --quiet -p rxlab

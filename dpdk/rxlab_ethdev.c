@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+
+/* The driver's face: probe and remove, configuration, the table of operations. */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+
+#include <rte_malloc.h>
+
+#include "rxlab.h"
+
+RTE_LOG_REGISTER(rxlab_logtype, pmd.net.rxlab, NOTICE);
+
+struct rxlab_dev_list rxlab_devs = TAILQ_HEAD_INITIALIZER(rxlab_devs);
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
+void
+rxlab_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void
+rxlab_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+bool
+rxlab_trylock(void)
+{
+	return pthread_mutex_trylock(&lock) == 0;
+}
+
+static int
+refuse(const struct rxlab_dev *d, const char *what)
+{
+	PMD_LOG(ERR, "%s: %s not supported", rxlab_name(d), what);
+	return -ENOTSUP;
+}
+
+static int
+dev_configure(struct rte_eth_dev *dev)
+{
+	const struct rte_eth_conf *conf = &dev->data->dev_conf;
+	const struct rxlab_dev *d = rxlab_dev_of(dev);
+
+	if (conf->rxmode.mq_mode != RTE_ETH_MQ_RX_NONE && conf->rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
+		return refuse(d, "rxmode.mq_mode: DCB and VMDq are");
+	if (conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE)
+		return refuse(d, "txmode.mq_mode: DCB and VMDq are");
+	if (conf->intr_conf.rxq)
+		return refuse(d, "intr_conf.rxq: Rx interrupts are");
+	if (conf->lpbk_mode != 0)
+		return refuse(d, "lpbk_mode: loopback (but for source=loop) is");
+	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
+		return refuse(d, "link_speeds: a fixed speed is");
+	return rxlab_rss_configure(dev);
+}
+
+/* ethdev has checked the limits; a started port's rings are laid out for its MTU. */
+static int
+mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
+{
+	const struct rxlab_dev *d = rxlab_dev_of(dev);
+
+	if (d->running && mtu != dev->data->mtu) {
+		PMD_LOG(ERR, "%s: MTU %u: stop the port first", rxlab_name(d), mtu);
+		return -EBUSY;
+	}
+	return 0;
+}
+
+static void
+release_queues(struct rte_eth_dev *dev)
+{
+	uint16_t i;
+
+	for (i = 0; i < dev->data->nb_rx_queues; i++)
+		rxlab_rx_queue_release(dev, i);
+	for (i = 0; i < dev->data->nb_tx_queues; i++)
+		rxlab_tx_queue_release(dev, i);
+}
+
+/* Undoes what create() did, in whatever state it ended. */
+static void
+destroy(struct rxlab_dev *d)
+{
+	rxlab_pair_leave(d);
+	rxlab_lower_free(d);
+	if (d->port != NULL)
+		rxlab_port_free(d->port);
+	d->port = NULL;
+	rxlab_core_put(d->core);
+	d->core = NULL;
+	/* Part of dev_private: ethdev must not free them. */
+	d->eth_dev->data->mac_addrs = NULL;
+}
+
+static int
+dev_close(struct rte_eth_dev *dev)
+{
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+	int ret;
+
+	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
+		return 0;
+	rxlab_lock();
+	ret = rxlab_dev_stop(dev);
+	if (ret == 0) {
+		release_queues(dev);
+		TAILQ_REMOVE(&rxlab_devs, d, next);
+		destroy(d);
+	} else {
+		/* The NIC core may still write there: its memory stays, as do the buffers. */
+		dev->data->dev_private = NULL;
+		dev->data->mac_addrs = NULL;
+		TAILQ_REMOVE(&rxlab_devs, d, next);
+	}
+	rxlab_unlock();
+	return ret;
+}
+
+static const struct eth_dev_ops ops = {
+	.dev_configure = dev_configure,
+	.dev_start = rxlab_dev_start,
+	.dev_stop = rxlab_dev_stop,
+	.dev_close = dev_close,
+	.dev_set_link_up = rxlab_set_link_up,
+	.dev_set_link_down = rxlab_set_link_down,
+	.link_update = rxlab_link_update,
+	.promiscuous_enable = rxlab_promiscuous_enable,
+	.promiscuous_disable = rxlab_promiscuous_disable,
+	.allmulticast_enable = rxlab_allmulticast_enable,
+	.allmulticast_disable = rxlab_allmulticast_disable,
+	.mac_addr_set = rxlab_mac_addr_set,
+	.mac_addr_add = rxlab_mac_addr_add,
+	.mac_addr_remove = rxlab_mac_addr_remove,
+	.set_mc_addr_list = rxlab_set_mc_addr_list,
+	.mtu_set = mtu_set,
+	.stats_get = rxlab_stats_get,
+	.stats_reset = rxlab_stats_reset,
+	.xstats_get = rxlab_xstats_get,
+	.xstats_get_names = rxlab_xstats_get_names,
+	.xstats_reset = rxlab_stats_reset,
+	.dev_infos_get = rxlab_dev_infos_get,
+	.dev_supported_ptypes_get = rxlab_supported_ptypes_get,
+	.rxq_info_get = rxlab_rxq_info_get,
+	.txq_info_get = rxlab_txq_info_get,
+	.rx_burst_mode_get = rxlab_burst_mode_get,
+	.tx_burst_mode_get = rxlab_burst_mode_get,
+	.rx_queue_setup = rxlab_rx_queue_setup,
+	.tx_queue_setup = rxlab_tx_queue_setup,
+	.rx_queue_release = rxlab_rx_queue_release,
+	.tx_queue_release = rxlab_tx_queue_release,
+	.rx_queue_start = rxlab_rx_queue_start,
+	.rx_queue_stop = rxlab_rx_queue_stop,
+	.tx_queue_start = rxlab_tx_queue_start,
+	.tx_queue_stop = rxlab_tx_queue_stop,
+	.tx_done_cleanup = rxlab_tx_done_cleanup,
+	.rss_hash_update = rxlab_rss_hash_update,
+	.rss_hash_conf_get = rxlab_rss_hash_conf_get,
+	.reta_update = rxlab_reta_update,
+	.reta_query = rxlab_reta_query,
+};
+
+/* A secondary process reads; the rings belong to the primary. */
+static const struct eth_dev_ops secondary_ops = {
+	.dev_close = dev_close,
+	.link_update = rxlab_link_update,
+	.stats_get = rxlab_stats_get,
+	.stats_reset = rxlab_stats_reset,
+	.xstats_get = rxlab_xstats_get,
+	.xstats_get_names = rxlab_xstats_get_names,
+	.xstats_reset = rxlab_stats_reset,
+	.dev_infos_get = rxlab_dev_infos_get,
+	.dev_supported_ptypes_get = rxlab_supported_ptypes_get,
+	.rss_hash_conf_get = rxlab_rss_hash_conf_get,
+	.reta_query = rxlab_reta_query,
+};
+
+bool
+rxlab_is_rxlab(const struct rte_eth_dev *dev)
+{
+	return dev->dev_ops == &ops || dev->dev_ops == &secondary_ops;
+}
+
+static uint16_t
+no_burst(void *queue __rte_unused, struct rte_mbuf **pkts __rte_unused, uint16_t n __rte_unused)
+{
+	return 0;
+}
+
+static int
+probe_secondary(struct rte_vdev_device *vdev)
+{
+	struct rte_eth_dev *dev = rte_eth_dev_attach_secondary(rte_vdev_device_name(vdev));
+
+	if (dev == NULL) {
+		PMD_LOG(ERR, "%s: the primary process has no such port", rte_vdev_device_name(vdev));
+		return -ENODEV;
+	}
+	dev->dev_ops = &secondary_ops;
+	dev->device = &vdev->device;
+	dev->rx_pkt_burst = no_burst;
+	dev->tx_pkt_burst = no_burst;
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
+
+static void
+set_bursts(struct rte_eth_dev *dev)
+{
+	dev->rx_pkt_burst = rxlab_rx_pkt_burst;
+	dev->tx_pkt_burst = rxlab_tx_pkt_burst;
+	dev->tx_pkt_prepare = rxlab_tx_pkt_prepare;
+	dev->rx_queue_count = rxlab_rx_queue_count;
+	dev->rx_descriptor_status = rxlab_rx_descriptor_status;
+	dev->tx_descriptor_status = rxlab_tx_descriptor_status;
+}
+
+/* What telemetry and secondary processes read, copied out of the library. */
+static void
+describe(struct rxlab_dev *d, const struct rxlab_conf *conf)
+{
+	static const char *const kinds[] = {
+		[RXLAB_LOOP] = "loop", [RXLAB_GEN] = "gen", [RXLAB_PCAP] = "pcap", [RXLAB_PORT] = "port", [RXLAB_PAIR] = "pair",
+	};
+	const char *name = rxlab_args_source_name(conf->args);
+	const char *host;
+
+	d->source_kind = rxlab_args_source(conf->args);
+	rte_strscpy(d->source_name, name, sizeof(d->source_name));
+	snprintf(d->source, sizeof(d->source), "%s%s%s", kinds[d->source_kind], *name == '\0' ? "" : ":", name);
+	rte_strscpy(d->iface, rxlab_args_iface(conf->args), sizeof(d->iface));
+	for (d->nb_host = 0; d->nb_host < RXLAB_HOST_COUNTERS; d->nb_host++) {
+		host = rxlab_host_counter_name(d->port, d->nb_host);
+		if (host == NULL)
+			break;
+		rte_strscpy(d->host_names[d->nb_host], host, sizeof(d->host_names[0]));
+	}
+}
+
+static int
+create(struct rxlab_dev *d, const struct rxlab_conf *conf)
+{
+	struct rte_eth_dev *dev = d->eth_dev;
+	char err[RXLAB_ERR_LEN] = "";
+	int ret;
+
+	d->core = rxlab_core_get(rxlab_name(d), conf);
+	if (d->core == NULL)
+		return -EINVAL;
+	ret = rxlab_port_new(rxlab_core_card(d->core), conf->args, rxlab_name(d), &d->now.nic, &d->port, err, sizeof(err));
+	if (ret != 0) {
+		PMD_LOG(ERR, "%s: %s", rxlab_name(d), err);
+		return ret;
+	}
+	d->nic_cpu = rxlab_core_cpu(d->core);
+	d->max_queues = conf->queues;
+	d->port_id = dev->data->port_id;
+	d->admin_up = true;
+	describe(d, conf);
+	if (conf->mac_given)
+		d->macs[0] = conf->mac;
+	else
+		rte_eth_random_addr(d->macs[0].addr_bytes);
+	dev->data->mac_addrs = d->macs;
+	if (d->source_kind == RXLAB_PAIR)
+		return rxlab_pair_join(d);
+	if (d->source_kind == RXLAB_PORT)
+		return rxlab_lower_new(d);
+	return 0;
+}
+
+static int
+probe_primary(struct rte_vdev_device *vdev, const struct rxlab_conf *conf)
+{
+	struct rte_eth_dev *dev;
+	struct rxlab_dev *d;
+	int ret;
+
+	if (vdev->device.numa_node == SOCKET_ID_ANY)
+		vdev->device.numa_node = (int)rte_socket_id();
+	dev = rte_eth_vdev_allocate(vdev, sizeof(*d));
+	if (dev == NULL) {
+		PMD_LOG(ERR, "%s: no EAL memory or no port left", rte_vdev_device_name(vdev));
+		return -ENOMEM;
+	}
+	d = rxlab_dev_of(dev);
+	d->eth_dev = dev;
+	rxlab_lock();
+	ret = create(d, conf);
+	if (ret != 0) {
+		destroy(d);
+		rxlab_unlock();
+		rte_eth_dev_release_port(dev);
+		return ret;
+	}
+	TAILQ_INSERT_TAIL(&rxlab_devs, d, next);
+	dev->dev_ops = &ops;
+	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	set_bursts(dev);
+	rxlab_unlock();
+	rte_eth_dev_probing_finish(dev);
+	return 0;
+}
+
+static int
+probe(struct rte_vdev_device *vdev)
+{
+	struct rxlab_conf conf;
+	int ret;
+
+	if (rte_eal_process_type() == RTE_PROC_SECONDARY)
+		return probe_secondary(vdev);
+	ret = rxlab_conf_parse(rte_vdev_device_name(vdev), rte_vdev_device_args(vdev), &conf);
+	if (ret != 0)
+		return ret;
+	ret = probe_primary(vdev, &conf);
+	rxlab_conf_free(&conf);
+	return ret;
+}
+
+static int
+remove_dev(struct rte_vdev_device *vdev)
+{
+	struct rte_eth_dev *dev = rte_eth_dev_allocated(rte_vdev_device_name(vdev));
+	int ret;
+
+	if (dev == NULL)
+		return 0;	/* closed already */
+	ret = dev_close(dev);
+	rte_eth_dev_release_port(dev);
+	return ret;
+}
+
+static struct rte_vdev_driver rxlab_driver = {
+	.probe = probe,
+	.remove = remove_dev,
+};
+
+RTE_PMD_REGISTER_VDEV(net_rxlab, rxlab_driver);
+RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
+	"iface=privring|shring|rxbisect "
+	"queues=<1.." RTE_STR(RXLAB_QUEUES) "> "
+	"ring=<int> "
+	"ax=<int> "
+	"shared=<int> "
+	"group=<int> "
+	"batch=<int> "
+	"timeout_ns=<int> "
+	"source=loop|gen:<spec>|pcap:<file>|port:<name>|pair:<name> "
+	"rx_rate=<rate> "
+	"tx_rate=<rate> "
+	"mac=<xx:xx:xx:xx:xx:xx> "
+	"nic_cpu=<cpu> "
+	"nic_idle=spin|yield|sleep "
+	"nic_service=0|1");

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+
+/*
+ * source=port:NAME: another DPDK port under this one. It is owned by the driver, so that the application does not see
+ * it, configured and started with this port, and its bursts are called on the NIC core only, with mbufs of a pool of
+ * its own. It may appear after this port and leave before it.
+ */
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rte_alarm.h>
+#include <rte_bus.h>
+#include <rte_malloc.h>
+
+#include "rxlab.h"
+
+#define NO_PORT		RTE_MAX_ETHPORTS
+#define DESC		256	/* asked for; the port may correct it */
+#define POOL_SPARE	512	/* mbufs beside those in its rings: bursts under way, and what drivers keep */
+#define RETRY_US	10000
+
+struct rxlab_lower_port {
+	struct rxlab_dev *dev;
+	uint16_t port;			/* NO_PORT while there is none of the name */
+	bool started;
+	struct rte_mempool *pool;
+	uint16_t nb_rx;			/* frames of the last burst, not freed yet */
+	uint16_t nb_tx;			/* buffers handed out, not sent yet */
+	struct rte_mbuf *rx[RXLAB_BURST];
+	struct rte_mbuf *tx[RXLAB_BURST];
+
+	/* The port's driver with another remove; see hook_remove. */
+	struct rte_vdev_driver hook;
+	const struct rte_vdev_driver *hooked;
+};
+
+/* A port keeps mbufs in its queues until it is closed: its pool lives as long as it does, not as long as ours. */
+static struct rte_mempool *pools[RTE_MAX_ETHPORTS];
+static bool removed[RTE_MAX_ETHPORTS];	/* unplugged, but not closed yet */
+static uint64_t owner_id = RTE_ETH_DEV_NO_OWNER;
+
+/* ---- On the NIC core ---- */
+
+static uint16_t
+lower_rx(void *ctx, struct rxlab_frame *frames, uint16_t n)
+{
+	struct rxlab_lower_port *lower = ctx;
+	uint16_t received, i;
+
+	received = rte_eth_rx_burst(lower->port, 0, lower->rx, RTE_MIN(n, RXLAB_BURST));
+	lower->nb_rx = 0;
+	for (i = 0; i < received; i++) {
+		struct rte_mbuf *m = lower->rx[i];
+
+		/* The data room holds any frame of the MTU: a chain is short enough, or no frame for this port. */
+		if (rte_pktmbuf_linearize(m) != 0) {
+			rte_pktmbuf_free(m);
+			continue;
+		}
+		lower->rx[lower->nb_rx] = m;
+		frames[lower->nb_rx++] = (struct rxlab_frame) {
+			.data = rte_pktmbuf_mtod(m, const void *),
+			.len = m->data_len,
+			.total = m->pkt_len,
+		};
+	}
+	return lower->nb_rx;
+}
+
+static void
+lower_rx_done(void *ctx)
+{
+	struct rxlab_lower_port *lower = ctx;
+
+	rte_pktmbuf_free_bulk(lower->rx, lower->nb_rx);
+	lower->nb_rx = 0;
+}
+
+static uint16_t
+lower_tx_get(void *ctx, const uint32_t *len, void **dst, uint16_t n)
+{
+	struct rxlab_lower_port *lower = ctx;
+
+	n = RTE_MIN(n, RXLAB_BURST);
+	for (lower->nb_tx = 0; lower->nb_tx < n; lower->nb_tx++) {
+		struct rte_mbuf *m = rte_pktmbuf_alloc(lower->pool);
+
+		if (m == NULL)
+			break;
+		if (len[lower->nb_tx] > rte_pktmbuf_tailroom(m)) {
+			rte_pktmbuf_free(m);
+			break;
+		}
+		dst[lower->nb_tx] = rte_pktmbuf_append(m, (uint16_t)len[lower->nb_tx]);
+		lower->tx[lower->nb_tx] = m;
+	}
+	return lower->nb_tx;
+}
+
+static uint16_t
+lower_tx_send(void *ctx, uint16_t n)
+{
+	struct rxlab_lower_port *lower = ctx;
+	uint16_t sent = rte_eth_tx_burst(lower->port, 0, lower->tx, RTE_MIN(n, lower->nb_tx));
+
+	rte_pktmbuf_free_bulk(&lower->tx[sent], lower->nb_tx - sent);
+	lower->nb_tx = 0;
+	return sent;
+}
+
+/* ---- Control, under rxlab_lock ---- */
+
+/* Takes the port from the NIC core; the mbufs of an interrupted turn go back. */
+static void
+disconnect(struct rxlab_lower_port *lower)
+{
+	int ret = rxlab_port_lower(lower->dev->port, NULL);
+
+	if (ret != 0)
+		PMD_LOG(ERR, "%s: the NIC core does not let go of %s: %s", rxlab_name(lower->dev), lower->dev->source_name,
+			rte_strerror(-ret));
+	lower_rx_done(lower);
+	lower_tx_send(lower, 0);
+}
+
+static struct rxlab_lower_port *
+find(uint16_t port)
+{
+	struct rxlab_dev *d;
+
+	TAILQ_FOREACH(d, &rxlab_devs, next) {
+		if (d->lower != NULL && d->lower->port == port)
+			return d->lower;
+	}
+	return NULL;
+}
+
+/* The port is about to go, or is gone. */
+static void
+forget(struct rxlab_lower_port *lower)
+{
+	if (lower->started)
+		disconnect(lower);
+	lower->started = false;
+	lower->port = NO_PORT;
+	PMD_LOG(NOTICE, "%s: %s is gone", rxlab_name(lower->dev), lower->dev->source_name);
+	rxlab_link_refresh(lower->dev);
+}
+
+/*
+ * ethdev tells of a port's end after its driver has torn the queues down, when the NIC core may be within one of its
+ * bursts. On the vdev bus the NIC core can be called off before: this device's driver is replaced by a copy with a
+ * remove that does so.
+ */
+static int
+remove_hook(struct rte_vdev_device *vdev)
+{
+	struct rxlab_lower_port *lower;
+	const struct rte_vdev_driver *driver;
+
+	rxlab_lock();
+	lower = container_of(container_of(vdev->device.driver, const struct rte_vdev_driver, driver),
+			struct rxlab_lower_port, hook);
+	driver = lower->hooked;
+	vdev->device.driver = &driver->driver;
+	lower->hooked = NULL;
+	forget(lower);
+	rxlab_unlock();
+	return driver->remove(vdev);
+}
+
+static bool
+on_vdev_bus(const struct rte_device *device)
+{
+	return device->bus != NULL && strcmp(rte_bus_name(device->bus), "vdev") == 0;
+}
+
+static void
+hook_remove(struct rxlab_lower_port *lower)
+{
+	struct rte_device *device = rte_eth_devices[lower->port].device;
+
+	if (lower->hooked != NULL || device == NULL || !on_vdev_bus(device))
+		return;
+	lower->hooked = container_of(device->driver, const struct rte_vdev_driver, driver);
+	lower->hook = *lower->hooked;
+	lower->hook.remove = remove_hook;
+	device->driver = &lower->hook.driver;
+}
+
+static void
+unhook_remove(struct rxlab_lower_port *lower)
+{
+	if (lower->hooked == NULL)
+		return;
+	rte_eth_devices[lower->port].device->driver = &lower->hooked->driver;
+	lower->hooked = NULL;
+}
+
+static int
+claim(struct rxlab_lower_port *lower, uint16_t port)
+{
+	struct rte_eth_dev_owner owner = { .id = owner_id };
+	const struct rxlab_dev *d = lower->dev;
+	int ret;
+
+	if (port == d->port_id || find(port) != NULL) {
+		PMD_LOG(ERR, "%s: source=port:%s: allowed is a port that is not used already", rxlab_name(d), d->source_name);
+		return -EBUSY;
+	}
+	snprintf(owner.name, sizeof(owner.name), "%s", rxlab_name(d));
+	ret = rte_eth_dev_owner_set(port, &owner);
+	if (ret != 0) {
+		PMD_LOG(ERR, "%s: source=port:%s: that port cannot be owned: %s", rxlab_name(d), d->source_name,
+			rte_strerror(-ret));
+		return ret;
+	}
+	lower->port = port;
+	return 0;
+}
+
+/* A pool for the port's rings whose mbufs hold a frame of this port. */
+static struct rte_mempool *
+pool_for(const struct rxlab_lower_port *lower, uint32_t nb_mbufs)
+{
+	static unsigned int serial;
+	const struct rte_eth_dev_data *data = lower->dev->eth_dev->data;
+	uint32_t room = RTE_PKTMBUF_HEADROOM + RTE_MAX(data->mtu + (uint32_t)RXLAB_OVERHEAD, (uint32_t)RTE_MBUF_DEFAULT_DATAROOM);
+	struct rte_mempool *pool = pools[lower->port];
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (pool != NULL && rte_pktmbuf_data_room_size(pool) >= room && pool->size >= nb_mbufs)
+		return pool;
+	snprintf(name, sizeof(name), "rxlab_lower_%u", serial++);
+	return rte_pktmbuf_pool_create(name, nb_mbufs, 0, 0, (uint16_t)room, data->numa_node);
+}
+
+static void
+free_pool(struct rte_mempool *pool)
+{
+	if (pool != NULL && !rte_mempool_full(pool)) {
+		PMD_LOG(WARNING, "%u mbufs of %s did not come back", rte_mempool_in_use_count(pool), pool->name);
+		return;
+	}
+	rte_mempool_free(pool);
+}
+
+static int
+configure(struct rxlab_lower_port *lower, const struct rte_eth_dev_info *info)
+{
+	struct rte_eth_conf conf = { .intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 };
+	struct rte_mempool *pool, *old = pools[lower->port];
+	uint16_t nb_rx = DESC, nb_tx = DESC;
+	int socket = rte_eth_dev_socket_id(lower->port);
+	int ret;
+
+	ret = rte_eth_dev_configure(lower->port, 1, 1, &conf);
+	if (ret == 0)
+		ret = rte_eth_dev_adjust_nb_rx_tx_desc(lower->port, &nb_rx, &nb_tx);
+	if (ret != 0)
+		return ret;
+	pool = pool_for(lower, nb_rx + nb_tx + POOL_SPARE);
+	if (pool == NULL)
+		return -rte_errno;
+	pools[lower->port] = pool;
+	lower->pool = pool;
+	ret = rte_eth_rx_queue_setup(lower->port, 0, nb_rx, (unsigned int)socket, NULL, pool);
+	if (ret == 0)
+		ret = rte_eth_tx_queue_setup(lower->port, 0, nb_tx, (unsigned int)socket, NULL);
+	/* Set up anew, the queues have let go of the old pool's mbufs. */
+	if (old != pool)
+		free_pool(old);
+	return ret;
+}
+
+static int
+start(struct rxlab_lower_port *lower)
+{
+	const struct rxlab_lower calls = {
+		.ctx = lower, .rx = lower_rx, .rx_done = lower_rx_done, .tx_get = lower_tx_get, .tx_send = lower_tx_send,
+	};
+	uint16_t mtu = lower->dev->eth_dev->data->mtu, old;
+	struct rte_eth_dev_info info;
+	int ret;
+
+	ret = rte_eth_dev_info_get(lower->port, &info);
+	if (ret == 0)
+		ret = configure(lower, &info);
+	if (ret != 0)
+		return ret;
+	/* Not all ports can; frames longer than theirs are then dropped there. */
+	if (rte_eth_dev_get_mtu(lower->port, &old) == 0 && old != mtu)
+		rte_eth_dev_set_mtu(lower->port, mtu);
+	ret = rte_eth_dev_start(lower->port);
+	if (ret != 0)
+		return ret;
+	/* What is filtered is this port's affair. */
+	rte_eth_promiscuous_enable(lower->port);
+	hook_remove(lower);
+	ret = rxlab_port_lower(lower->dev->port, &calls);
+	if (ret != 0) {
+		rte_eth_dev_stop(lower->port);
+		return ret;
+	}
+	lower->started = true;
+	return 0;
+}
+
+/* Starts the lower port, if there is one and its probe is over. */
+int
+rxlab_lower_start(struct rxlab_dev *d)
+{
+	struct rxlab_lower_port *lower = d->lower;
+	int ret;
+
+	if (lower == NULL || lower->started || lower->port == NO_PORT)
+		return 0;
+	if (!rte_dev_is_probed(rte_eth_devices[lower->port].device))
+		return 0;
+	ret = start(lower);
+	if (ret != 0)
+		PMD_LOG(ERR, "%s: source=port:%s: that port does not start: %s", rxlab_name(d), d->source_name,
+			rte_strerror(-ret));
+	return ret;
+}
+
+void
+rxlab_lower_stop(struct rxlab_dev *d)
+{
+	struct rxlab_lower_port *lower = d->lower;
+
+	if (lower == NULL || !lower->started)
+		return;
+	disconnect(lower);
+	lower->started = false;
+	rte_eth_dev_stop(lower->port);
+}
+
+bool
+rxlab_lower_link(const struct rxlab_dev *d)
+{
+	struct rte_eth_link link;
+
+	if (d->lower == NULL || !d->lower->started)
+		return false;
+	/* A port without link events is taken as up: nothing would tell when it comes up. */
+	if (!(rte_eth_devices[d->lower->port].data->dev_flags & RTE_ETH_DEV_INTR_LSC))
+		return true;
+	return rte_eth_link_get_nowait(d->lower->port, &link) != 0 || link.link_status == RTE_ETH_LINK_UP;
+}
+
+/* ---- Events ---- */
+
+/*
+ * Brings all ports over others up to date. An alarm, not a part of the event: a port is not usable while it is being
+ * probed, and a link event may be raised by a thread that another waits for.
+ */
+static void
+reconcile(void *arg __rte_unused)
+{
+	struct rxlab_dev *d;
+	bool again = false;
+
+	if (!rxlab_trylock()) {
+		rte_eal_alarm_set(RETRY_US, reconcile, NULL);
+		return;
+	}
+	TAILQ_FOREACH(d, &rxlab_devs, next) {
+		if (d->lower == NULL || d->lower->port == NO_PORT)
+			continue;
+		if (__atomic_load_n(&removed[d->lower->port], __ATOMIC_ACQUIRE))
+			rxlab_lower_stop(d);
+		else if (d->running && !d->lower->started && rxlab_lower_start(d) == 0 && !d->lower->started)
+			again = true;
+		rxlab_link_refresh(d);
+	}
+	rxlab_unlock();
+	if (again)
+		rte_eal_alarm_set(RETRY_US, reconcile, NULL);
+}
+
+static void
+new_port(uint16_t port)
+{
+	struct rxlab_dev *d;
+
+	TAILQ_FOREACH(d, &rxlab_devs, next) {
+		if (d->lower == NULL || d->lower->port != NO_PORT ||
+				strcmp(d->source_name, rte_eth_devices[port].data->name) != 0)
+			continue;
+		if (claim(d->lower, port) == 0)
+			rte_eal_alarm_set(1, reconcile, NULL);
+		return;
+	}
+}
+
+static int
+port_event(uint16_t port, enum rte_eth_event_type event, void *arg __rte_unused, void *ret_param __rte_unused)
+{
+	struct rxlab_lower_port *lower;
+
+	switch (event) {
+	case RTE_ETH_EVENT_NEW:
+		rxlab_lock();
+		new_port(port);
+		rxlab_unlock();
+		break;
+	case RTE_ETH_EVENT_DESTROY:
+		rxlab_lock();
+		lower = find(port);
+		if (lower != NULL) {
+			unhook_remove(lower);
+			forget(lower);
+		}
+		free_pool(pools[port]);
+		pools[port] = NULL;
+		removed[port] = false;
+		rxlab_unlock();
+		break;
+	case RTE_ETH_EVENT_INTR_RMV:
+		__atomic_store_n(&removed[port], true, __ATOMIC_RELEASE);	/* pairs with reconcile's load */
+		rte_eal_alarm_set(1, reconcile, NULL);
+		break;
+	default:
+		rte_eal_alarm_set(1, reconcile, NULL);
+		break;
+	}
+	return 0;
+}
+
+/* Once for the process: a pool may outlive the last port that used it. */
+static int
+watch(void)
+{
+	static const enum rte_eth_event_type events[] = {
+		RTE_ETH_EVENT_NEW, RTE_ETH_EVENT_DESTROY, RTE_ETH_EVENT_INTR_LSC, RTE_ETH_EVENT_INTR_RMV,
+	};
+	unsigned int i;
+	int ret;
+
+	if (owner_id != RTE_ETH_DEV_NO_OWNER)
+		return 0;
+	ret = rte_eth_dev_owner_new(&owner_id);
+	for (i = 0; i < RTE_DIM(events) && ret == 0; i++)
+		ret = rte_eth_dev_callback_register(RTE_ETH_ALL, events[i], port_event, NULL);
+	return ret;
+}
+
+int
+rxlab_lower_new(struct rxlab_dev *d)
+{
+	struct rxlab_lower_port *lower;
+	uint16_t port;
+	int ret = watch();
+
+	if (ret != 0)
+		return ret;
+	lower = rte_zmalloc("rxlab_lower", sizeof(*lower), RTE_CACHE_LINE_SIZE);
+	if (lower == NULL)
+		return -ENOMEM;
+	lower->dev = d;
+	lower->port = NO_PORT;
+	d->lower = lower;
+	if (rte_eth_dev_get_port_by_name(d->source_name, &port) != 0)
+		return 0;	/* it may come */
+	return claim(lower, port);
+}
+
+/* Gives the lower port back as it was: the application's, and stopped. */
+void
+rxlab_lower_free(struct rxlab_dev *d)
+{
+	struct rxlab_lower_port *lower = d->lower;
+
+	if (lower == NULL)
+		return;
+	rxlab_lower_stop(d);
+	if (lower->port != NO_PORT) {
+		unhook_remove(lower);
+		rte_eth_dev_owner_unset(lower->port, owner_id);
+	}
+	rte_free(lower);
+	d->lower = NULL;
+}

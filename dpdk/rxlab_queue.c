@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+
+/* Queues: set-up, release, and the start and stop of single ones. */
+
+#include <errno.h>
+#include <string.h>
+
+#include <rte_malloc.h>
+
+#include "rxlab.h"
+
+/* Every mbuf's data must lie where the mempool's geometry says: the NIC finds it without reading the header. */
+struct geometry {
+	uint32_t priv_size;
+	bool differs;
+};
+
+static void
+check_mbuf(struct rte_mempool *pool __rte_unused, void *opaque, void *obj, unsigned int index __rte_unused)
+{
+	struct geometry *g = opaque;
+	const struct rte_mbuf *m = obj;
+
+	/* An attached one gets its own buffer back before it returns to the pool. */
+	if (RTE_MBUF_DIRECT(m) && m->buf_addr != RTE_PTR_ADD(m, sizeof(*m) + g->priv_size))
+		g->differs = true;
+}
+
+static int
+check_pool(const char *name, struct rte_mempool *pool)
+{
+	struct geometry g = { .priv_size = rte_pktmbuf_priv_size(pool) };
+
+	if (rte_pktmbuf_priv_flags(pool) & RTE_PKTMBUF_POOL_F_PINNED_EXT_BUF)
+		g.differs = true;
+	else
+		rte_mempool_obj_iter(pool, check_mbuf, &g);
+	if (g.differs) {
+		PMD_LOG(ERR, "%s: mempool %s: its mbufs' data lies in external buffers: allowed is data right behind the mbuf",
+			name, pool->name);
+		return -ENOTSUP;
+	}
+	return 0;
+}
+
+static int
+check_desc(const struct rxlab_dev *d, const char *direction, uint16_t queue, uint16_t nb_desc)
+{
+	if (nb_desc >= RXLAB_MIN_DESC && nb_desc <= RXLAB_MAX_DESC && rte_is_power_of_2(nb_desc))
+		return 0;
+	PMD_LOG(ERR, "%s: %s queue %u: %u descriptors: allowed is a power of two from %u to %u", rxlab_name(d),
+		direction, queue, nb_desc, RXLAB_MIN_DESC, RXLAB_MAX_DESC);
+	return -EINVAL;
+}
+
+static unsigned int
+socket_of(const struct rte_eth_dev *dev, unsigned int socket)
+{
+	return (int)socket == SOCKET_ID_ANY ? (unsigned int)dev->data->numa_node : socket;
+}
+
+static uint64_t
+rearm_data(uint16_t port)
+{
+	struct rte_mbuf m = { .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = port };
+
+	uint64_t rearm;
+
+	rte_mbuf_refcnt_set(&m, 1);
+	memcpy(&rearm, &m.rearm_data, sizeof(rearm));
+	return rearm;
+}
+
+static void
+set_ol_flags(struct rxlab_rx_queue *q, uint64_t offloads)
+{
+	static const struct {
+		uint32_t kind;
+		uint64_t offload;
+		uint64_t ol_flag;
+	} flags[] = {
+		{ RXLAB_IP_GOOD, RTE_ETH_RX_OFFLOAD_IPV4_CKSUM, RTE_MBUF_F_RX_IP_CKSUM_GOOD },
+		{ RXLAB_IP_BAD, RTE_ETH_RX_OFFLOAD_IPV4_CKSUM, RTE_MBUF_F_RX_IP_CKSUM_BAD },
+		{ RXLAB_L4_GOOD, RTE_ETH_RX_OFFLOAD_UDP_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM,
+			RTE_MBUF_F_RX_L4_CKSUM_GOOD },
+		{ RXLAB_L4_BAD, RTE_ETH_RX_OFFLOAD_UDP_CKSUM | RTE_ETH_RX_OFFLOAD_TCP_CKSUM,
+			RTE_MBUF_F_RX_L4_CKSUM_BAD },
+		{ RXLAB_HASHED, RTE_ETH_RX_OFFLOAD_RSS_HASH, RTE_MBUF_F_RX_RSS_HASH },
+	};
+	unsigned int i, j;
+
+	for (i = 0; i < RTE_DIM(q->ol_flags); i++) {
+		q->ol_flags[i] = 0;
+		for (j = 0; j < RTE_DIM(flags); j++) {
+			if ((i << 16 & flags[j].kind) && (offloads & flags[j].offload))
+				q->ol_flags[i] |= flags[j].ol_flag;
+		}
+	}
+}
+
+int
+rxlab_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+		const struct rte_eth_rxconf *conf, struct rte_mempool *pool)
+{
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+	struct rxlab_rx_queue *q;
+	int ret;
+
+	ret = check_desc(d, "Rx", queue, nb_desc);
+	if (ret == 0)
+		ret = check_pool(rxlab_name(d), pool);
+	if (ret != 0)
+		return ret;
+	socket = socket_of(dev, socket);
+	q = rte_zmalloc_socket("rxlab_rx_queue", sizeof(*q), RTE_CACHE_LINE_SIZE, (int)socket);
+	if (q == NULL)
+		return -ENOMEM;
+	q->pool = pool;
+	q->rearm = rearm_data(dev->data->port_id);
+	q->nombuf = &d->now.rx_nombuf[queue];
+	set_ol_flags(q, conf->offloads | dev->data->dev_conf.rxmode.offloads);
+	q->dev = d;
+	q->id = queue;
+	q->nb_desc = nb_desc;
+	q->deferred = conf->rx_deferred_start;
+	q->socket = socket;
+	q->conf = *conf;
+	dev->data->rx_queues[queue] = q;
+	return 0;
+}
+
+int
+rxlab_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
+		const struct rte_eth_txconf *conf)
+{
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+	uint64_t offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
+	struct rxlab_tx_queue *q;
+
+	if (check_desc(d, "Tx", queue, nb_desc) != 0)
+		return -EINVAL;
+	socket = socket_of(dev, socket);
+	q = rte_zmalloc_socket("rxlab_tx_queue", sizeof(*q), RTE_CACHE_LINE_SIZE, (int)socket);
+	if (q == NULL)
+		return -ENOMEM;
+	q->sw_ring = rte_zmalloc_socket("rxlab_sw_ring", 2 * nb_desc * sizeof(*q->sw_ring), RTE_CACHE_LINE_SIZE,
+			(int)socket);
+	if (q->sw_ring == NULL) {
+		rte_free(q);
+		return -ENOMEM;
+	}
+	q->mask = 2 * nb_desc - 1;
+	/* A chain's links must be cut before its mbufs are free: not without reading them. */
+	q->fast_free = (offloads & RXLAB_TX_OFFLOADS) == RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	q->refused = &d->now.tx_refused[queue];
+	q->dev = d;
+	q->id = queue;
+	q->nb_desc = nb_desc;
+	q->deferred = conf->tx_deferred_start;
+	q->socket = socket;
+	q->conf = *conf;
+	dev->data->tx_queues[queue] = q;
+	return 0;
+}
+
+/* ethdev releases queues of stopped ports only: they hold no mbufs. */
+void
+rxlab_rx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
+{
+	rte_free(dev->data->rx_queues[queue]);
+	dev->data->rx_queues[queue] = NULL;
+}
+
+void
+rxlab_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct rxlab_tx_queue *q = dev->data->tx_queues[queue];
+
+	if (q == NULL)
+		return;
+	rte_free(q->sw_ring);
+	rte_free(q);
+	dev->data->tx_queues[queue] = NULL;
+}
+
+static void
+give_back(void *ctx __rte_unused, const uint64_t *bufs, uint32_t n)
+{
+	rxlab_put_bulk((void *const *)(uintptr_t)bufs, n);
+}
+
+/* Spares for n buffers, but at most a burst: in bulk while the pool has that many, then singly. */
+static void
+get_spares(struct rxlab_rx_queue *q, uint32_t n)
+{
+	n = RTE_MIN(n, (uint32_t)RXLAB_BURST);
+	if (rte_mempool_get_bulk(q->pool, &q->spares[q->nb_spares], n) == 0) {
+		q->nb_spares += n;
+		return;
+	}
+	while (n-- > 0 && rte_mempool_get(q->pool, &q->spares[q->nb_spares]) == 0)
+		q->nb_spares++;
+}
+
+/* Fills the ring. After an error the queue holds what it got: stop it, then close it. */
+int
+rxlab_rx_queue_open(struct rxlab_rx_queue *q)
+{
+	uint32_t missing;
+	uint16_t used = 0;
+
+	q->ring = rxlab_port_rxq(q->dev->port, q->id);
+	for (;;) {
+		missing = rxlab_rxq_fill(q->ring, (const uint64_t *)q->spares, q->nb_spares, &used);
+		q->nb_spares -= used;
+		if (missing == 0)
+			break;
+		get_spares(q, missing);
+		if (q->nb_spares == 0) {
+			PMD_LOG(ERR, "%s: Rx queue %u: mempool %s is empty: the queue needs %u more mbufs",
+				rxlab_name(q->dev), q->id, q->pool->name, missing);
+			return -ENOMEM;
+		}
+	}
+	q->dev->eth_dev->data->rx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STARTED;
+	return 0;
+}
+
+/* Gives back all that a queue holds which the NIC no longer serves. */
+void
+rxlab_rx_queue_close(struct rxlab_rx_queue *q)
+{
+	q->dev->eth_dev->data->rx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	if (q->ring == NULL)
+		return;
+	rxlab_rxq_drain(q->ring, give_back, NULL);
+	rxlab_put_bulk(q->spares, q->nb_spares);
+	q->nb_spares = 0;
+	q->ring = NULL;
+}
+
+void
+rxlab_tx_queue_open(struct rxlab_tx_queue *q)
+{
+	q->head = 0;
+	q->tail = 0;
+	q->done = 0;
+	q->ring = rxlab_port_txq(q->dev->port, q->id);
+	q->dev->eth_dev->data->tx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STARTED;
+}
+
+void
+rxlab_tx_queue_close(struct rxlab_tx_queue *q)
+{
+	q->dev->eth_dev->data->tx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STOPPED;
+	if (q->ring == NULL)
+		return;
+	rxlab_tx_free(q, q->done + rxlab_txq_drain(q->ring));
+	RTE_ASSERT(q->head == q->tail);
+	q->done = 0;
+	q->ring = NULL;
+}
+
+static int
+hand_shake_error(const struct rxlab_dev *d, const char *what, uint16_t queue, int ret)
+{
+	PMD_LOG(ERR, "%s: %s queue %u: the NIC core does not answer: %s", rxlab_name(d), what, queue, rte_strerror(-ret));
+	return ret;
+}
+
+int
+rxlab_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct rxlab_rx_queue *q = dev->data->rx_queues[queue];
+	int ret;
+
+	if (q->ring != NULL)
+		return 0;
+	rxlab_lock();
+	ret = rxlab_rxq_start(q->dev->port, queue);
+	if (ret != 0) {
+		hand_shake_error(q->dev, "start of Rx", queue, ret);
+	} else {
+		ret = rxlab_rx_queue_open(q);
+		if (ret != 0 && rxlab_rxq_stop(q->dev->port, queue) == 0)
+			rxlab_rx_queue_close(q);
+	}
+	rxlab_unlock();
+	return ret;
+}
+
+int
+rxlab_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct rxlab_rx_queue *q = dev->data->rx_queues[queue];
+	int ret;
+
+	if (q->ring == NULL)
+		return 0;
+	rxlab_lock();
+	ret = rxlab_rxq_stop(q->dev->port, queue);
+	if (ret == 0)
+		rxlab_rx_queue_close(q);
+	else
+		hand_shake_error(q->dev, "stop of Rx", queue, ret);
+	rxlab_unlock();
+	return ret;
+}
+
+int
+rxlab_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct rxlab_tx_queue *q = dev->data->tx_queues[queue];
+	int ret;
+
+	if (q->ring != NULL)
+		return 0;
+	rxlab_lock();
+	ret = rxlab_txq_start(q->dev->port, queue);
+	if (ret == 0)
+		rxlab_tx_queue_open(q);
+	else
+		hand_shake_error(q->dev, "start of Tx", queue, ret);
+	rxlab_unlock();
+	return ret;
+}
+
+int
+rxlab_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
+{
+	struct rxlab_tx_queue *q = dev->data->tx_queues[queue];
+	int ret;
+
+	if (q->ring == NULL)
+		return 0;
+	rxlab_lock();
+	ret = rxlab_txq_stop(q->dev->port, queue);
+	if (ret == 0)
+		rxlab_tx_queue_close(q);
+	else
+		hand_shake_error(q->dev, "stop of Tx", queue, ret);
+	rxlab_unlock();
+	return ret;
+}

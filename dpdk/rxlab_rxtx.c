@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+
+/* Bursts: one call into the library each, mbufs on this side. */
+
+#include <rte_branch_prediction.h>
+#include <rte_errno.h>
+#include <rte_prefetch.h>
+
+#include "rxlab.h"
+
+/* Headers of mbufs this far ahead are prefetched: they come from the pool, where nobody touched them. */
+#define PREFETCH_AHEAD	4
+
+/* Gives mbufs that are in the state of a free one back to their pools. */
+void
+rxlab_put_bulk(void *const *mbufs, uint32_t n)
+{
+	uint32_t first, i;
+
+	for (first = 0; first < n; first = i) {
+		struct rte_mempool *pool = ((struct rte_mbuf *)mbufs[first])->pool;
+
+		for (i = first + 1; i < n && ((struct rte_mbuf *)mbufs[i])->pool == pool; i++)
+			;
+		rte_mempool_put_bulk(pool, &mbufs[first], i - first);
+	}
+}
+
+/* At least n spares, or as many as the pool has. */
+static void
+rx_top_up(struct rxlab_rx_queue *q, uint16_t n)
+{
+	if (likely(rte_mempool_get_bulk(q->pool, &q->spares[q->nb_spares], RXLAB_BURST) == 0)) {
+		q->nb_spares += RXLAB_BURST;
+		return;
+	}
+	while (q->nb_spares < n && rte_mempool_get(q->pool, &q->spares[q->nb_spares]) == 0)
+		q->nb_spares++;
+	*q->nombuf += n - q->nb_spares;
+}
+
+static inline void
+rx_fill(const struct rxlab_rx_queue *q, const struct rxlab_completion *c, struct rte_mbuf *m)
+{
+	*(uint64_t *)&m->rearm_data = q->rearm;
+	m->ol_flags = q->ol_flags[(c->kind >> 16) % RTE_DIM(q->ol_flags)];
+	m->packet_type = c->kind & UINT16_MAX;
+	m->pkt_len = c->len;
+	m->data_len = c->len;
+	m->hash.rss = c->rss;
+}
+
+static uint16_t
+rx_some(struct rxlab_rx_queue *q, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rxlab_completion done[RXLAB_BURST];
+	uint16_t used = 0, received, i;
+
+	if (q->nb_spares < n)
+		rx_top_up(q, n);
+	received = rxlab_rx_burst(q->ring, done, n, (const uint64_t *)q->spares, q->nb_spares, &used);
+	q->nb_spares -= used;
+
+	for (i = 0; i < RTE_MIN(received, PREFETCH_AHEAD); i++)
+		rte_prefetch0((void *)(uintptr_t)done[i].buf);
+	for (i = 0; i < received; i++) {
+		struct rte_mbuf *m = (struct rte_mbuf *)(uintptr_t)done[i].buf;
+
+		if (i + PREFETCH_AHEAD < received)
+			rte_prefetch0((void *)(uintptr_t)done[i + PREFETCH_AHEAD].buf);
+		rx_fill(q, &done[i], m);
+		pkts[i] = m;
+	}
+	return received;
+}
+
+uint16_t
+rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rxlab_rx_queue *q = rxq;
+	uint16_t received = 0;
+
+	if (unlikely(q->ring == NULL))
+		return 0;
+	if (likely(n <= RXLAB_BURST))
+		return rx_some(q, pkts, n);
+	while (received < n) {
+		uint16_t want = RTE_MIN(n - received, RXLAB_BURST);
+		uint16_t some = rx_some(q, pkts + received, want);
+
+		received += some;
+		if (some < want)
+			break;
+	}
+	return received;
+}
+
+uint32_t
+rxlab_rx_queue_count(void *rxq)
+{
+	struct rxlab_rx_queue *q = rxq;
+
+	return q->ring == NULL ? 0 : rxlab_rxq_count(q->ring);
+}
+
+int
+rxlab_rx_descriptor_status(void *rxq, uint16_t offset)
+{
+	struct rxlab_rx_queue *q = rxq;
+
+	return q->ring == NULL ? RTE_ETH_RX_DESC_UNAVAIL : rxlab_rxq_status(q->ring, offset);
+}
+
+/* All mbufs of the queue come from one pool, unshared and of one segment: nothing of them need be read. */
+static void
+tx_free_fast(struct rxlab_tx_queue *q, uint32_t n)
+{
+	struct rte_mempool *pool = q->sw_ring[q->tail & q->mask]->pool;
+
+	while (n > 0) {
+		uint32_t first = q->tail & q->mask;
+		uint32_t run = RTE_MIN(n, q->mask + 1 - first);
+
+		rte_mempool_put_bulk(pool, (void **)&q->sw_ring[first], run);
+		q->tail += run;
+		n -= run;
+	}
+}
+
+static void
+tx_free_any(struct rxlab_tx_queue *q, uint32_t n)
+{
+	void *freed[RXLAB_BURST];
+	uint32_t nb_freed = 0;
+
+	for (; n > 0; n--) {
+		struct rte_mbuf *m = rte_pktmbuf_prefree_seg(q->sw_ring[q->tail++ & q->mask]);
+
+		if (m == NULL)
+			continue;
+		freed[nb_freed++] = m;
+		if (nb_freed == RTE_DIM(freed)) {
+			rxlab_put_bulk(freed, nb_freed);
+			nb_freed = 0;
+		}
+	}
+	rxlab_put_bulk(freed, nb_freed);
+}
+
+/* Frees the n oldest segments held. */
+void
+rxlab_tx_free(struct rxlab_tx_queue *q, uint32_t n)
+{
+	if (n == 0)
+		return;
+	if (q->fast_free)
+		tx_free_fast(q, n);
+	else
+		tx_free_any(q, n);
+}
+
+static inline bool
+tx_fits(const struct rxlab_tx_queue *q, const struct rte_mbuf *m)
+{
+	/* A chain on a MBUF_FAST_FREE queue would go back to the pool with its links. */
+	return m->nb_segs - 1u < (q->fast_free ? 1u : RXLAB_MAX_SEGS) && m->pkt_len - 1 < RXLAB_MAX_FRAME;
+}
+
+/*
+ * Describes whole frames, as many as fit one call, and stores their mbufs in the sw_ring. Returns the frames; ends
+ * before one that does not fit the ring.
+ */
+static inline uint16_t
+tx_gather(struct rxlab_tx_queue *q, struct rte_mbuf **pkts, uint16_t n, struct rxlab_segment *segs, uint16_t *nb_segs)
+{
+	uint16_t used = 0, i;
+
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *m = pkts[i];
+
+		if (unlikely(!tx_fits(q, m)) || m->nb_segs > RXLAB_BURST - used)
+			break;
+		do {
+			q->sw_ring[(q->head + used) & q->mask] = m;
+			segs[used++] = (struct rxlab_segment) {
+				.buf = rte_pktmbuf_mtod(m, uintptr_t),
+				.len = m->data_len,
+				.last = m->next == NULL,
+			};
+			m = m->next;
+		} while (m != NULL);
+	}
+	*nb_segs = used;
+	return i;
+}
+
+static uint16_t
+tx_frames(const struct rxlab_segment *segs, uint16_t n)
+{
+	uint16_t frames = 0, i;
+
+	for (i = 0; i < n; i++)
+		frames += segs[i].last;
+	return frames;
+}
+
+uint16_t
+rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rxlab_tx_queue *q = txq;
+	struct rxlab_segment segs[RXLAB_BURST];
+	uint16_t sent = 0;
+
+	if (unlikely(q->ring == NULL))
+		return 0;
+	if (unlikely(q->done > 0)) {
+		rxlab_tx_free(q, q->done);
+		q->done = 0;
+	}
+	while (sent < n) {
+		uint16_t nb_segs, taken, freed = 0;
+		uint16_t frames = tx_gather(q, pkts + sent, n - sent, segs, &nb_segs);
+
+		if (unlikely(frames == 0)) {
+			/* As sent, or an application that sends until all is sent would never end. */
+			rte_pktmbuf_free(pkts[sent++]);
+			(*q->refused)++;
+			continue;
+		}
+		taken = rxlab_tx_burst(q->ring, segs, nb_segs, &freed);
+		q->head += taken;
+		rxlab_tx_free(q, freed);
+		if (taken < nb_segs)
+			return sent + tx_frames(segs, taken);
+		sent += frames;
+	}
+	return sent;
+}
+
+uint16_t
+rxlab_tx_pkt_prepare(void *txq, struct rte_mbuf **pkts, uint16_t n)
+{
+	const struct rxlab_tx_queue *q = txq;
+	uint16_t i;
+
+	for (i = 0; i < n; i++) {
+		if (!tx_fits(q, pkts[i])) {
+			rte_errno = EINVAL;
+			return i;
+		}
+		if (pkts[i]->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~(RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6)) {
+			rte_errno = ENOTSUP;
+			return i;
+		}
+	}
+	return n;
+}
+
+int
+rxlab_tx_descriptor_status(void *txq, uint16_t offset)
+{
+	struct rxlab_tx_queue *q = txq;
+
+	return q->ring == NULL ? RTE_ETH_TX_DESC_UNAVAIL : rxlab_txq_status(q->ring, offset);
+}
+
+/* Frees at most free_cnt frames that the NIC has read, all of them if it is 0. Returns how many. */
+int
+rxlab_tx_done_cleanup(void *txq, uint32_t free_cnt)
+{
+	struct rxlab_tx_queue *q = txq;
+	uint32_t segs = 0, frames = 0;
+
+	if (q->ring == NULL)
+		return 0;
+	q->done += rxlab_txq_reclaim(q->ring);
+	while (segs < q->done && (free_cnt == 0 || frames < free_cnt)) {
+		if (q->sw_ring[(q->tail + segs++) & q->mask]->next == NULL)
+			frames++;
+	}
+	rxlab_tx_free(q, segs);
+	q->done -= segs;
+	return (int)frames;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+
+/* Start and stop of a port: memory for its rings, their buffers, the hand-shake with the NIC core. */
+
+#include <errno.h>
+
+#include <rte_malloc.h>
+
+#include "rxlab.h"
+
+static int
+check_rx_alike(const struct rxlab_dev *d, const struct rxlab_rx_queue *first, const struct rxlab_rx_queue *q)
+{
+	if (q->nb_desc != first->nb_desc) {
+		PMD_LOG(ERR, "%s: Rx queue %u has %u descriptors, queue %u has %u: allowed is one size for all", rxlab_name(d),
+			q->id, q->nb_desc, first->id, first->nb_desc);
+		return -EINVAL;
+	}
+	if (q->socket != first->socket) {
+		PMD_LOG(ERR, "%s: Rx queue %u is on socket %u, queue %u on %u: allowed is one socket for all", rxlab_name(d),
+			q->id, q->socket, first->id, first->socket);
+		return -EINVAL;
+	}
+	if (rte_pktmbuf_data_room_size(q->pool) != rte_pktmbuf_data_room_size(first->pool) ||
+			rte_pktmbuf_priv_size(q->pool) != rte_pktmbuf_priv_size(first->pool)) {
+		PMD_LOG(ERR, "%s: mempools %s and %s differ in data room or private size: allowed are mempools alike",
+			rxlab_name(d), q->pool->name, first->pool->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+check_queues(const struct rxlab_dev *d, const struct rte_eth_dev_data *data)
+{
+	uint16_t i;
+
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		if (data->rx_queues[i] == NULL) {
+			PMD_LOG(ERR, "%s: Rx queue %u is not set up", rxlab_name(d), i);
+			return -EINVAL;
+		}
+		if (check_rx_alike(d, data->rx_queues[0], data->rx_queues[i]) != 0)
+			return -EINVAL;
+	}
+	for (i = 0; i < data->nb_tx_queues; i++) {
+		const struct rxlab_tx_queue *q = data->tx_queues[i], *first = data->tx_queues[0];
+
+		if (q == NULL) {
+			PMD_LOG(ERR, "%s: Tx queue %u is not set up", rxlab_name(d), i);
+			return -EINVAL;
+		}
+		if (q->nb_desc != first->nb_desc) {
+			PMD_LOG(ERR, "%s: Tx queue %u has %u descriptors, queue 0 has %u: allowed is one size for all",
+				rxlab_name(d), i, q->nb_desc, first->nb_desc);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* What the library needs to know of the queues. */
+static int
+describe(const struct rxlab_dev *d, const struct rte_eth_dev_data *data, struct rxlab_start *start)
+{
+	const struct rxlab_rx_queue *rx = data->nb_rx_queues == 0 ? NULL : data->rx_queues[0];
+	const struct rxlab_tx_queue *tx = data->nb_tx_queues == 0 ? NULL : data->tx_queues[0];
+
+	*start = (struct rxlab_start) {
+		.rx_queues = data->nb_rx_queues,
+		.tx_queues = data->nb_tx_queues,
+		.rx_desc = rx == NULL ? RXLAB_MIN_DESC : rx->nb_desc,
+		.tx_desc = tx == NULL ? RXLAB_MIN_DESC : tx->nb_desc,
+		.max_frame = data->mtu + RXLAB_OVERHEAD,
+		.checksums = data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM,
+	};
+	start->room = start->max_frame;
+	if (rx == NULL)
+		return 0;
+	start->data_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rx->pool) + RTE_PKTMBUF_HEADROOM;
+	start->room = rte_pktmbuf_data_room_size(rx->pool) - RTE_PKTMBUF_HEADROOM;
+	if (start->max_frame > start->room) {
+		PMD_LOG(ERR, "%s: MTU %u makes frames of %u bytes, the mbufs of %s hold %u: a frame takes one mbuf, allowed is an MTU up to %u",
+			rxlab_name(d), data->mtu, start->max_frame, rx->pool->name, start->room,
+			start->room - RXLAB_OVERHEAD);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int
+start_port(struct rxlab_dev *d, struct rxlab_start *start)
+{
+	char err[RXLAB_ERR_LEN] = "";
+	int ret;
+
+	start->bytes = rxlab_port_memory(d->port, start);
+	d->memory = rte_zmalloc_socket("rxlab_rings", start->bytes, RTE_CACHE_LINE_SIZE, d->eth_dev->data->numa_node);
+	if (d->memory == NULL) {
+		PMD_LOG(ERR, "%s: no %zu bytes of EAL memory for the rings", rxlab_name(d), start->bytes);
+		return -ENOMEM;
+	}
+	start->memory = d->memory;
+	ret = rxlab_port_start(d->port, start, err, sizeof(err));
+	if (ret == 0)
+		return 0;
+	PMD_LOG(ERR, "%s: %s", rxlab_name(d), err);
+	rte_free(d->memory);
+	d->memory = NULL;
+	return ret;
+}
+
+static int
+open_queues(struct rxlab_dev *d)
+{
+	struct rte_eth_dev_data *data = d->eth_dev->data;
+	uint16_t i;
+	int ret = 0;
+
+	for (i = 0; i < data->nb_rx_queues && ret == 0; i++) {
+		struct rxlab_rx_queue *q = data->rx_queues[i];
+
+		ret = q->deferred ? rxlab_rxq_stop(d->port, i) : rxlab_rx_queue_open(q);
+	}
+	for (i = 0; i < data->nb_tx_queues && ret == 0; i++) {
+		struct rxlab_tx_queue *q = data->tx_queues[i];
+
+		if (q->deferred)
+			ret = rxlab_txq_stop(d->port, i);
+		else
+			rxlab_tx_queue_open(q);
+	}
+	return ret;
+}
+
+static void
+close_queues(struct rxlab_dev *d)
+{
+	struct rte_eth_dev_data *data = d->eth_dev->data;
+	uint16_t i;
+
+	for (i = 0; i < data->nb_rx_queues; i++)
+		rxlab_rx_queue_close(data->rx_queues[i]);
+	for (i = 0; i < data->nb_tx_queues; i++)
+		rxlab_tx_queue_close(data->tx_queues[i]);
+}
+
+/* Undoes start_port and open_queues; the NIC core lets go first, or nothing is freed. */
+static int
+stop_port(struct rxlab_dev *d)
+{
+	int ret = rxlab_port_stop(d->port);
+
+	if (ret != 0) {
+		PMD_LOG(ERR, "%s: the NIC core does not answer: %s", rxlab_name(d), rte_strerror(-ret));
+		return ret;
+	}
+	close_queues(d);
+	rxlab_port_reset(d->port);
+	rte_free(d->memory);
+	d->memory = NULL;
+	return 0;
+}
+
+static int
+start_locked(struct rxlab_dev *d)
+{
+	struct rte_eth_dev_data *data = d->eth_dev->data;
+	struct rxlab_start start;
+	int ret;
+
+	if (check_queues(d, data) != 0 || describe(d, data, &start) != 0)
+		return -EINVAL;
+	ret = start_port(d, &start);
+	if (ret != 0)
+		return ret;
+	ret = open_queues(d);
+	if (ret == 0)
+		ret = rxlab_lower_start(d);
+	if (ret == 0)
+		ret = rxlab_port_run(d->port);
+	if (ret != 0) {
+		rxlab_lower_stop(d);
+		stop_port(d);
+		return ret;
+	}
+	rxlab_core_check_service(d->core, rxlab_name(d));
+	d->running = true;
+	rxlab_link_refresh(d);
+	return 0;
+}
+
+int
+rxlab_dev_start(struct rte_eth_dev *dev)
+{
+	int ret;
+
+	rxlab_lock();
+	ret = start_locked(rxlab_dev_of(dev));
+	rxlab_unlock();
+	return ret;
+}
+
+int
+rxlab_dev_stop(struct rte_eth_dev *dev)
+{
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+	int ret = 0;
+
+	rxlab_lock();
+	if (d->running) {
+		ret = stop_port(d);
+		if (ret == 0) {
+			rxlab_lower_stop(d);
+			d->running = false;
+			rxlab_link_refresh(d);
+		}
+	}
+	rxlab_unlock();
+	return ret;
+}

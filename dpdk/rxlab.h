@@ -112,9 +112,9 @@ struct rxlab_dev {
 	int nic_cpu;			/* -1: a service core */
 	uint16_t max_queues;
 	uint16_t port_id;
-	struct rte_ether_addr macs[RTE_DIM(((struct rxlab_filter *)0)->mac)];
-	struct rte_ether_addr mcast[RTE_DIM(((struct rxlab_filter *)0)->mcast)];
-	uint32_t nb_mcast;
+	struct rte_ether_addr macs[RXLAB_MACS];
+	struct rte_ether_addr groups[RXLAB_GROUPS];	/* of multicast */
+	uint32_t nb_groups;
 	struct rxlab_rss rss;
 
 	/* Primary process only. */

@@ -59,7 +59,7 @@ set_nic_idle(struct parse *p, const char *key, const char *value)
 	static const struct {
 		const char *name;
 		enum rxlab_idle idle;
-	} modes[] = { { "spin", RXLAB_SPIN }, { "yield", RXLAB_YIELD }, { "sleep", RXLAB_SLEEP } };
+	} modes[] = { { "spin", RXLAB_IDLE_SPIN }, { "yield", RXLAB_IDLE_YIELD }, { "sleep", RXLAB_IDLE_SLEEP } };
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(modes); i++) {

@@ -170,8 +170,8 @@ start_thread(struct rxlab_core *core, const char *name, const struct rxlab_conf 
 	char err[RXLAB_ERR_LEN];
 	int ret;
 
-	core->idle = conf->idle_given ? conf->idle : shared ? RXLAB_YIELD : RXLAB_SPIN;
-	if (shared && core->idle == RXLAB_SPIN)
+	core->idle = conf->idle_given ? conf->idle : shared ? RXLAB_IDLE_YIELD : RXLAB_IDLE_SPIN;
+	if (shared && core->idle == RXLAB_IDLE_SPIN)
 		PMD_LOG(WARNING, "%s: nic_idle=spin on CPU %d, which runs an lcore: each takes the CPU from the other",
 			name, core->cpu);
 	ret = rxlab_card_start(core->card, (uint32_t)core->cpu, core->idle, err, sizeof(err));

@@ -84,19 +84,21 @@ release_queues(struct rte_eth_dev *dev)
 		rxlab_tx_queue_release(dev, i);
 }
 
-/* Undoes what create() did, in whatever state it ended. */
-static void
+/* Undoes what create() did, in whatever state it ended. Not while the NIC core has the port in hand. */
+static int
 destroy(struct rxlab_dev *d)
 {
+	int ret;
+
 	rxlab_pair_leave(d);
 	rxlab_lower_free(d);
-	if (d->port != NULL)
-		rxlab_port_free(d->port);
-	d->port = NULL;
+	if (d->port != NULL) {
+		ret = rxlab_port_free(d->port);
+		if (ret != 0)
+			return ret;
+	}
 	rxlab_core_put(d->core);
-	d->core = NULL;
-	/* Part of dev_private: ethdev must not free them. */
-	d->eth_dev->data->mac_addrs = NULL;
+	return 0;
 }
 
 static int
@@ -108,18 +110,19 @@ dev_close(struct rte_eth_dev *dev)
 	if (rte_eal_process_type() != RTE_PROC_PRIMARY)
 		return 0;
 	rxlab_lock();
+	TAILQ_REMOVE(&rxlab_devs, d, next);
 	ret = rxlab_dev_stop(dev);
 	if (ret == 0) {
 		release_queues(dev);
-		TAILQ_REMOVE(&rxlab_devs, d, next);
-		destroy(d);
-	} else {
-		/* The NIC core may still write there: its memory stays, as do the buffers. */
-		dev->data->dev_private = NULL;
-		dev->data->mac_addrs = NULL;
-		TAILQ_REMOVE(&rxlab_devs, d, next);
+		ret = destroy(d);
 	}
 	rxlab_unlock();
+	/* Part of dev_private: ethdev must not free them. */
+	dev->data->mac_addrs = NULL;
+	if (ret != 0) {
+		PMD_LOG(ERR, "%s: closed while its NIC core hangs: its memory is not freed", dev->data->name);
+		dev->data->dev_private = NULL;
+	}
 	return ret;
 }
 
@@ -226,17 +229,21 @@ static void
 describe(struct rxlab_dev *d, const struct rxlab_conf *conf)
 {
 	static const char *const kinds[] = {
-		[RXLAB_LOOP] = "loop", [RXLAB_GEN] = "gen", [RXLAB_PCAP] = "pcap", [RXLAB_PORT] = "port", [RXLAB_PAIR] = "pair",
+		[RXLAB_SOURCE_LOOP] = "loop",
+		[RXLAB_SOURCE_GEN] = "gen",
+		[RXLAB_SOURCE_PCAP] = "pcap",
+		[RXLAB_SOURCE_PORT] = "port",
+		[RXLAB_SOURCE_PAIR] = "pair",
 	};
-	const char *name = rxlab_args_source_name(conf->args);
 	const char *host;
 
 	d->source_kind = rxlab_args_source(conf->args);
-	rte_strscpy(d->source_name, name, sizeof(d->source_name));
-	snprintf(d->source, sizeof(d->source), "%s%s%s", kinds[d->source_kind], *name == '\0' ? "" : ":", name);
+	rxlab_args_source_name(conf->args, d->source_name, sizeof(d->source_name));
+	snprintf(d->source, sizeof(d->source), "%s%s%s", kinds[d->source_kind], d->source_name[0] == '\0' ? "" : ":",
+		d->source_name);
 	rte_strscpy(d->iface, rxlab_args_iface(conf->args), sizeof(d->iface));
 	for (d->nb_host = 0; d->nb_host < RXLAB_HOST_COUNTERS; d->nb_host++) {
-		host = rxlab_host_counter_name(d->port, d->nb_host);
+		host = rxlab_host_counter_name(conf->args, d->nb_host);
 		if (host == NULL)
 			break;
 		rte_strscpy(d->host_names[d->nb_host], host, sizeof(d->host_names[0]));
@@ -268,9 +275,9 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	else
 		rte_eth_random_addr(d->macs[0].addr_bytes);
 	dev->data->mac_addrs = d->macs;
-	if (d->source_kind == RXLAB_PAIR)
+	if (d->source_kind == RXLAB_SOURCE_PAIR)
 		return rxlab_pair_join(d);
-	if (d->source_kind == RXLAB_PORT)
+	if (d->source_kind == RXLAB_SOURCE_PORT)
 		return rxlab_lower_new(d);
 	return 0;
 }
@@ -294,8 +301,10 @@ probe_primary(struct rte_vdev_device *vdev, const struct rxlab_conf *conf)
 	rxlab_lock();
 	ret = create(d, conf);
 	if (ret != 0) {
-		destroy(d);
+		if (destroy(d) != 0)
+			dev->data->dev_private = NULL;
 		rxlab_unlock();
+		dev->data->mac_addrs = NULL;
 		rte_eth_dev_release_port(dev);
 		return ret;
 	}

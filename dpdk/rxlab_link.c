@@ -11,9 +11,9 @@ static bool
 carrier(const struct rxlab_dev *d)
 {
 	switch (d->source_kind) {
-	case RXLAB_PAIR:
+	case RXLAB_SOURCE_PAIR:
 		return d->peer != NULL && d->peer->running && d->peer->admin_up;
-	case RXLAB_PORT:
+	case RXLAB_SOURCE_PORT:
 		return rxlab_lower_link(d);
 	default:
 		return true;
@@ -35,7 +35,7 @@ apply_filter(struct rxlab_dev *d)
 		.promiscuous = data->promiscuous,
 		.all_multicast = data->all_multicast,
 		.link_up = link_is_up(d),
-		.multicast = d->nb_mcast,
+		.groups = d->nb_groups,
 	};
 	uint32_t i;
 	int ret;
@@ -45,7 +45,7 @@ apply_filter(struct rxlab_dev *d)
 		if (i == 0 || !rte_is_zero_ether_addr(&d->macs[i]))
 			memcpy(filter.mac[filter.macs++], d->macs[i].addr_bytes, RTE_ETHER_ADDR_LEN);
 	}
-	memcpy(filter.mcast, d->mcast, d->nb_mcast * sizeof(d->mcast[0]));
+	memcpy(filter.group, d->groups, d->nb_groups * sizeof(d->groups[0]));
 	ret = rxlab_port_filter(d->port, &filter);
 	if (ret != 0)
 		PMD_LOG(ERR, "%s: the NIC core does not answer: %s", rxlab_name(d), rte_strerror(-ret));
@@ -139,7 +139,7 @@ rxlab_pair_join(struct rxlab_dev *d)
 	}
 	if (peer == NULL)
 		return 0;
-	if (peer->source_kind != RXLAB_PAIR || strcmp(peer->source_name, rxlab_name(d)) != 0) {
+	if (peer->source_kind != RXLAB_SOURCE_PAIR || strcmp(peer->source_name, rxlab_name(d)) != 0) {
 		PMD_LOG(ERR, "%s: source=pair:%s: that port has source=%s: allowed is a port with source=pair:%s",
 			rxlab_name(d), d->source_name, peer->source, rxlab_name(d));
 		return -EINVAL;
@@ -248,12 +248,12 @@ rxlab_set_mc_addr_list(struct rte_eth_dev *dev, struct rte_ether_addr *addrs, ui
 {
 	struct rxlab_dev *d = rxlab_dev_of(dev);
 
-	if (n > RTE_DIM(d->mcast)) {
-		PMD_LOG(ERR, "%s: %u multicast addresses: allowed are %zu", rxlab_name(d), n, RTE_DIM(d->mcast));
+	if (n > RTE_DIM(d->groups)) {
+		PMD_LOG(ERR, "%s: %u multicast addresses: allowed are %zu", rxlab_name(d), n, RTE_DIM(d->groups));
 		return -ENOSPC;
 	}
 	if (n > 0)
-		memcpy(d->mcast, addrs, n * sizeof(*addrs));
-	d->nb_mcast = n;
+		memcpy(d->groups, addrs, n * sizeof(*addrs));
+	d->nb_groups = n;
 	return apply_locked(dev);
 }

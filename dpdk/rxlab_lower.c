@@ -29,7 +29,8 @@ struct rxlab_lower_port {
 	uint16_t nb_rx;			/* frames of the last burst, not freed yet */
 	uint16_t nb_tx;			/* buffers handed out, not sent yet */
 	struct rte_mbuf *rx[RXLAB_BURST];
-	struct rte_mbuf *tx[RXLAB_BURST];
+	struct rte_mbuf *tx[RXLAB_BURST];	/* NULL: a frame too long */
+	uint8_t too_long[RXLAB_MAX_FRAME];
 
 	/* The port's driver with another remove; see hook_remove. */
 	struct rte_vdev_driver hook;
@@ -61,9 +62,8 @@ lower_rx(void *ctx, struct rxlab_frame *frames, uint16_t n)
 		}
 		lower->rx[lower->nb_rx] = m;
 		frames[lower->nb_rx++] = (struct rxlab_frame) {
-			.data = rte_pktmbuf_mtod(m, const void *),
+			.data = rte_pktmbuf_mtod(m, const uint8_t *),
 			.len = m->data_len,
-			.total = m->pkt_len,
 		};
 	}
 	return lower->nb_rx;
@@ -79,21 +79,25 @@ lower_rx_done(void *ctx)
 }
 
 static uint16_t
-lower_tx_get(void *ctx, const uint32_t *len, void **dst, uint16_t n)
+lower_tx_get(void *ctx, const uint32_t *len, uint8_t **dst, uint16_t n)
 {
 	struct rxlab_lower_port *lower = ctx;
 
 	n = RTE_MIN(n, RXLAB_BURST);
 	for (lower->nb_tx = 0; lower->nb_tx < n; lower->nb_tx++) {
+		uint32_t bytes = len[lower->nb_tx];
 		struct rte_mbuf *m = rte_pktmbuf_alloc(lower->pool);
 
 		if (m == NULL)
 			break;
-		if (len[lower->nb_tx] > rte_pktmbuf_tailroom(m)) {
+		if (bytes <= rte_pktmbuf_tailroom(m)) {
+			dst[lower->nb_tx] = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)bytes);
+		} else {
+			/* No frame for a port of this MTU. It must go somewhere, or those behind it never would. */
+			dst[lower->nb_tx] = lower->too_long;
 			rte_pktmbuf_free(m);
-			break;
+			m = NULL;
 		}
-		dst[lower->nb_tx] = rte_pktmbuf_append(m, (uint16_t)len[lower->nb_tx]);
 		lower->tx[lower->nb_tx] = m;
 	}
 	return lower->nb_tx;
@@ -103,9 +107,15 @@ static uint16_t
 lower_tx_send(void *ctx, uint16_t n)
 {
 	struct rxlab_lower_port *lower = ctx;
-	uint16_t sent = rte_eth_tx_burst(lower->port, 0, lower->tx, RTE_MIN(n, lower->nb_tx));
+	uint16_t frames = 0, sent, i;
 
-	rte_pktmbuf_free_bulk(&lower->tx[sent], lower->nb_tx - sent);
+	for (i = 0; i < RTE_MIN(n, lower->nb_tx); i++) {
+		if (lower->tx[i] != NULL)
+			lower->tx[frames++] = lower->tx[i];
+	}
+	sent = frames == 0 ? 0 : rte_eth_tx_burst(lower->port, 0, lower->tx, frames);
+	rte_pktmbuf_free_bulk(&lower->tx[sent], frames - sent);
+	rte_pktmbuf_free_bulk(&lower->tx[i], lower->nb_tx - i);
 	lower->nb_tx = 0;
 	return sent;
 }

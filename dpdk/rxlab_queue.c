@@ -277,12 +277,12 @@ rxlab_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
 	if (q->ring != NULL)
 		return 0;
 	rxlab_lock();
-	ret = rxlab_rxq_start(q->dev->port, queue);
+	ret = rxlab_rxq_switch(q->dev->port, queue, true);
 	if (ret != 0) {
 		hand_shake_error(q->dev, "start of Rx", queue, ret);
 	} else {
 		ret = rxlab_rx_queue_open(q);
-		if (ret != 0 && rxlab_rxq_stop(q->dev->port, queue) == 0)
+		if (ret != 0 && rxlab_rxq_switch(q->dev->port, queue, false) == 0)
 			rxlab_rx_queue_close(q);
 	}
 	rxlab_unlock();
@@ -298,7 +298,7 @@ rxlab_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
 	if (q->ring == NULL)
 		return 0;
 	rxlab_lock();
-	ret = rxlab_rxq_stop(q->dev->port, queue);
+	ret = rxlab_rxq_switch(q->dev->port, queue, false);
 	if (ret == 0)
 		rxlab_rx_queue_close(q);
 	else
@@ -316,7 +316,7 @@ rxlab_tx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
 	if (q->ring != NULL)
 		return 0;
 	rxlab_lock();
-	ret = rxlab_txq_start(q->dev->port, queue);
+	ret = rxlab_txq_switch(q->dev->port, queue, true);
 	if (ret == 0)
 		rxlab_tx_queue_open(q);
 	else
@@ -334,7 +334,7 @@ rxlab_tx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
 	if (q->ring == NULL)
 		return 0;
 	rxlab_lock();
-	ret = rxlab_txq_stop(q->dev->port, queue);
+	ret = rxlab_txq_switch(q->dev->port, queue, false);
 	if (ret == 0)
 		rxlab_tx_queue_close(q);
 	else

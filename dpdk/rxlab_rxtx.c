@@ -218,7 +218,8 @@ rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 		q->done = 0;
 	}
 	while (sent < n) {
-		uint16_t nb_segs, taken, freed = 0;
+		uint16_t nb_segs, taken;
+		uint32_t freed = 0;
 		uint16_t frames = tx_gather(q, pkts + sent, n - sent, segs, &nb_segs);
 
 		if (unlikely(frames == 0)) {

@@ -94,7 +94,11 @@ start_port(struct rxlab_dev *d, struct rxlab_start *start)
 	char err[RXLAB_ERR_LEN] = "";
 	int ret;
 
-	start->bytes = rxlab_port_memory(d->port, start);
+	ret = rxlab_port_memory(d->port, start, &start->bytes, err, sizeof(err));
+	if (ret != 0) {
+		PMD_LOG(ERR, "%s: %s", rxlab_name(d), err);
+		return ret;
+	}
 	d->memory = rte_zmalloc_socket("rxlab_rings", start->bytes, RTE_CACHE_LINE_SIZE, d->eth_dev->data->numa_node);
 	if (d->memory == NULL) {
 		PMD_LOG(ERR, "%s: no %zu bytes of EAL memory for the rings", rxlab_name(d), start->bytes);
@@ -120,13 +124,13 @@ open_queues(struct rxlab_dev *d)
 	for (i = 0; i < data->nb_rx_queues && ret == 0; i++) {
 		struct rxlab_rx_queue *q = data->rx_queues[i];
 
-		ret = q->deferred ? rxlab_rxq_stop(d->port, i) : rxlab_rx_queue_open(q);
+		ret = q->deferred ? rxlab_rxq_switch(d->port, i, false) : rxlab_rx_queue_open(q);
 	}
 	for (i = 0; i < data->nb_tx_queues && ret == 0; i++) {
 		struct rxlab_tx_queue *q = data->tx_queues[i];
 
 		if (q->deferred)
-			ret = rxlab_txq_stop(d->port, i);
+			ret = rxlab_txq_switch(d->port, i, false);
 		else
 			rxlab_tx_queue_open(q);
 	}
@@ -145,6 +149,20 @@ close_queues(struct rxlab_dev *d)
 		rxlab_tx_queue_close(data->tx_queues[i]);
 }
 
+/* The next start's host halves count from 0 again; base runs backwards to keep the sum. */
+static void
+keep_host_counts(struct rxlab_dev *d)
+{
+	unsigned int q, i;
+
+	for (q = 0; q < RXLAB_QUEUES; q++) {
+		for (i = 0; i < RXLAB_HOST_COUNTERS; i++) {
+			d->base.nic.host[q].value[i] -= d->now.nic.host[q].value[i];
+			d->now.nic.host[q].value[i] = 0;
+		}
+	}
+}
+
 /* Undoes start_port and open_queues; the NIC core lets go first, or nothing is freed. */
 static int
 stop_port(struct rxlab_dev *d)
@@ -156,7 +174,10 @@ stop_port(struct rxlab_dev *d)
 		return ret;
 	}
 	close_queues(d);
-	rxlab_port_reset(d->port);
+	ret = rxlab_port_reset(d->port);
+	if (ret != 0)
+		return ret;
+	keep_host_counts(d);
 	rte_free(d->memory);
 	d->memory = NULL;
 	return 0;

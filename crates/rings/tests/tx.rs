@@ -184,3 +184,64 @@ fn the_pool_counts_what_it_did() {
     assert_eq!(counter(&p.pool.counters(), "pool_lock_waits"), 0);
     assert!(counter(&p.pool.counters(), "pool_lock_taken") > 0);
 }
+
+#[test]
+fn a_stopped_queue_is_not_collected_and_starts_with_what_comes_next() {
+    for drain in [true, false] {
+        let mut port = port(8, 1, 2);
+        for cycle in 0..20 {
+            assert_eq!(port.post(0, &[1, 2, 1]), 4);
+            assert_eq!(port.post(1, &[1]), 1);
+            let mut first = port.send().unwrap();
+            if first.0 == 1 {
+                first = port.send().unwrap();
+            } else {
+                assert_eq!(port.send(), Some((1, 1)));
+            }
+            assert_eq!(first, (0, 1), "cycle {cycle}");
+            port.wire.stop_queue(0);
+            assert_eq!(port.send(), None, "3 descriptors are posted");
+            assert_eq!(port.post(1, &[2]), 2);
+            assert_eq!(port.send(), Some((1, 2)), "the other queue goes on");
+            if drain {
+                port.tx[0].drain(&mut port.host, &mut port.pool);
+                assert_eq!(port.tx[0].filled(), 0);
+            }
+            port.wire.start_queue(&mut port.nic, 0);
+            assert_eq!(port.send(), None, "what was posted before is not sent");
+            assert_eq!(port.reclaim(), if drain { 0 } else { 4 });
+            assert_eq!(port.post(0, &[2]), 2);
+            assert_eq!(port.send(), Some((0, 2)));
+            assert_eq!(port.reclaim(), 2);
+            port.tx[1].reclaim(&mut port.host, &mut port.pool);
+            assert_eq!(port.free(), 64, "cycle {cycle}");
+        }
+    }
+}
+
+#[test]
+fn a_frame_in_hand_is_sent_although_its_queue_stops() {
+    let mut port = port(8, 4, 1);
+    port.post(0, &[2, 1]);
+    let (queue, n) = port.wire.collect(&mut port.nic, &mut port.segs).unwrap();
+    port.wire.stop_queue(0);
+    port.wire.sent(&mut port.nic, queue, n);
+    port.tx[0].drain(&mut port.host, &mut port.pool);
+    assert_eq!(port.free(), 64);
+    port.wire.start_queue(&mut port.nic, 0);
+    port.wire.stop_queue(9);
+    port.wire.start_queue(&mut port.nic, 9);
+    assert_eq!((port.post(0, &[8]), port.send()), (8, Some((0, 8))), "the whole ring");
+}
+
+#[test]
+fn a_stopped_queue_has_no_due_time() {
+    let mut port = port(8, 1, 1);
+    port.wire.limit(0, Some(1_000_000));
+    port.post(0, &[1, 1]);
+    port.send().unwrap();
+    assert_eq!(port.send(), None);
+    assert!(port.wire.next_due().is_some());
+    port.wire.stop_queue(0);
+    assert_eq!(port.wire.next_due(), None);
+}

@@ -11,6 +11,7 @@ mod pool;
 mod privring;
 mod rxbisect;
 mod shring;
+mod stopping;
 mod tx;
 mod weakened;
 
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 10] = [
+const SCENARIOS: [Scenario; 13] = [
     privring::RING,
     tx::SINGLE,
     tx::SEGMENTS,
@@ -30,6 +31,9 @@ const SCENARIOS: [Scenario; 10] = [
     rxbisect::FOREIGN,
     rxbisect::HELD,
     rxbisect::DEDICATED,
+    stopping::RESTARTED,
+    stopping::LEFT,
+    stopping::TOLD,
 ];
 
 /// Runs one scenario with all orderings in force.

@@ -64,6 +64,11 @@ impl<N: Nic<CheckedView>> Port<N> {
         }
     }
 
+    /// Strikes from the books what the drain of `queue` found unread.
+    pub(crate) fn cut(&mut self, queue: u16, received: &Ledger, unread: u64) {
+        self.offered.cut(queue, received, unread).unwrap();
+    }
+
     /// Everything stands still: the books agree, the rings give their buffers back, and each of
     /// `count` is there once.
     pub(crate) fn settle<H>(mut self, m: &mut CheckedView, cores: Vec<Core<H>>, count: u64)
@@ -115,6 +120,13 @@ impl<H: Host<CheckedView>> Core<H> {
             self.spares.give(m, &[frame.buf]);
         }
         n
+    }
+
+    /// Takes everything back; what was received so far, and how many frames were not.
+    pub(crate) fn drain(&mut self, m: &mut CheckedView) -> (Ledger, u64) {
+        let unread = self.host.waiting(m);
+        self.host.drain(m, &mut self.spares);
+        (self.received.clone(), unread)
     }
 
     /// Polls until `want` frames came.

@@ -1,0 +1,73 @@
+# Wrong devargs: each fails the probe with a line that names the argument and what is allowed, and nothing leaks.
+# limit: 120
+interface=rxbisect
+source "$(dirname "$0")/../lib.sh"
+
+# DEVARGS, then an extended regular expression for the message.
+table='
+iface=none|iface.*none.*privring.*shring.*rxbisect
+iface=|iface
+source=loop|iface
+iface=privring,iface=shring|iface.*more than once
+iface=privring,sauce=loop|sauce.*allowed.*source
+iface=privring,source=nowhere|source.*nowhere.*loop.*gen.*pcap.*port.*pair
+iface=privring,source=gen:fixed:banana|source.*banana
+iface=privring,source=gen:|source
+iface=privring,source=pcap:/nonexistent.pcap|source.*/nonexistent.pcap
+iface=privring,source=pcap:/etc/passwd|source.*/etc/passwd
+iface=privring,source=pair:|source.*pair
+iface=privring,source=pair:net_rxlab0|net_rxlab0
+iface=privring,source=port:|source.*port
+iface=privring,source=port:net_rxlab0|net_rxlab0
+iface=privring,ax=64|ax
+iface=privring,shared=2|shared
+iface=shring,shared=0|shared.*0.*
+iface=shring,shared=x|shared.*x
+iface=shring,ring=1000|ring.*1000.*power
+iface=shring,ring=-1|ring.*-1
+iface=rxbisect,ax=0|ax.*0
+iface=rxbisect,ax=100|ax.*100
+iface=rxbisect,ax=99999999999999999999|ax.*99999999999999999999
+iface=rxbisect,queues=0|queues.*1 to
+iface=rxbisect,queues=1000|queues.*1000
+iface=rxbisect,nic_cpu=1000000|nic_cpu.*1000000
+iface=rxbisect,nic_cpu=x|nic_cpu.*x
+iface=rxbisect,nic_idle=never|nic_idle.*never.*spin.*yield.*sleep
+iface=rxbisect,nic_service=2|nic_service.*2
+iface=rxbisect,rx_rate=fast|rx_rate.*fast
+iface=rxbisect,rx_rate=0|rx_rate.*0
+iface=rxbisect,tx_rate=-5Gbps|tx_rate.*-5
+iface=rxbisect,mac=ff:ff:ff:ff:ff:ff|mac.*ff:ff
+iface=rxbisect,mac=1|mac
+iface=rxbisect,batch=0|batch.*0
+iface=rxbisect,timeout_ns=x|timeout_ns.*x
+iface=rxbisect,group=0|group.*0
+'
+
+held() { # what the process holds: bytes of EAL's heap, threads, files
+	telemetry /eal/heap_info,0 Alloc_size
+	echo /proc/"$pmd_app"/task/* | wc -w
+	find /proc/"$pmd_app"/fd -mindepth 1 | wc -l
+}
+
+pmd "${small[@]}" -- -i --total-num-mbufs=2048
+pmd_app=$pmd_pid
+# The first attachment may bring what stays for all that follow.
+tell "port attach net_rxlab0,iface=$interface,source=loop"
+tell "port detach 0"
+before=$(held | xargs)
+
+checked=0
+while IFS='|' read -r devargs message; do
+	[[ -n $devargs ]] || continue
+	answer=$(ask "port attach net_rxlab0,$devargs")
+	grep -Eq "net_rxlab0.*($message)" <<<"$(grep -v '^port attach' <<<"$answer")" || fail "$devargs: no message like '$message' in:" "$answer"
+	! grep -q 'is attached' <<<"$answer" || fail "$devargs: the port is attached"
+	checked=$((checked + 1))
+done <<<"$table"
+((checked > 30)) || fail "only $checked lines of the table"
+
+equal "bytes of heap, threads and files" "$(held | xargs)" "$before"
+tell "port attach net_rxlab0,iface=$interface,source=loop"
+telemetry /ethdev/list | grep -q '\[0\]' || fail "a right port does not attach after the wrong ones"
+pmd_quit

@@ -1,0 +1,104 @@
+# Linux in two network namespaces, joined through testpmd or l3fwd on two ports over TAP devices: ping of every size,
+# TCP and UDP both ways, a file that arrives as it left, and no checksum error on either side.
+# each: interface
+# with: testpmd l3fwd
+# limit: 180
+interface=$1 program=$2
+source "$(dirname "$0")/../lib.sh"
+
+a=rxa$$ b=rxb$$
+namespace $a
+namespace $b
+in_a=(ip netns exec $a) in_b=(ip netns exec $b)
+
+ports=(--vdev="net_tap0,iface=$a" --vdev="net_tap1,iface=$b" "$(rxlab 0 source=port:net_tap0)" "$(rxlab 1 source=port:net_tap1)")
+
+
+
+appeared() { # INTERFACE
+	[[ -e /sys/class/net/$1 ]]
+}
+
+# address NAMESPACE ADDRESS/LENGTH: moves the TAP device of that name to the namespace
+address() {
+	until_true 30 appeared "$1" || fail "no TAP device $1"
+	ip link set "$1" netns "$1"
+	ip -n "$1" addr add "$2" dev "$1"
+	ip -n "$1" link set lo up
+	ip -n "$1" link set "$1" up
+}
+
+switch() {
+	pmd "${huge[@]}" "${ports[@]}" -- -i --nb-cores=1 --rxq=2 --txq=2 --total-num-mbufs=16384 --forward-mode=io
+	address $a 10.9.1.2/24
+	address $b 10.9.1.3/24
+	to_b=10.9.1.3
+	tell start
+}
+
+route() {
+	local l3fwd first second
+	l3fwd=$("$tests/example" l3fwd)
+	printf 'R10.9.1.0/24 2\nR10.9.2.0/24 3\n' >"$tmp/v4"
+	echo 'R2001:0200:0000:0000:0000:0000:0000:0000/48 2' >"$tmp/v6"
+	# The MAC addresses that l3fwd writes are its own choice: the TAP devices take them.
+	# shellcheck disable=SC2046
+	background l3fwd "$l3fwd" "${lcores[@]}" $(eal) "${huge[@]}" "${ports[@]}" -- -p 0xc -P --config="(2,0,1),(3,0,1)" \
+		--eth-dest=2,02:00:00:00:0a:02 --eth-dest=3,02:00:00:00:0b:02 --rule_ipv4="$tmp/v4" --rule_ipv6="$tmp/v6"
+	address $a 10.9.1.2/24
+	address $b 10.9.2.2/24
+	to_b=10.9.2.2
+	until_true 30 at_least 2 opackets 0 || fail "l3fwd does not start"
+	ip -n $a link set $a address 02:00:00:00:0a:02
+	ip -n $b link set $b address 02:00:00:00:0b:02
+	ip -n $a neigh add 10.9.1.1 lladdr 02:00:00:00:0a:01 dev $a
+	ip -n $b neigh add 10.9.2.1 lladdr 02:00:00:00:0b:01 dev $b
+	ip -n $a route add default via 10.9.1.1
+	ip -n $b route add default via 10.9.2.1
+}
+
+# Errors that the kernel of a namespace saw: checksums and malformed headers.
+errors() {
+	ip netns exec "$1" nstat -asz | awk '/CsumErrors|InHdrErrors|^TcpInErrs/ { n += $2 } END { print n + 0 }'
+}
+
+if [[ $program == testpmd ]]; then switch; else route; fi
+
+until_true 20 "${in_a[@]}" ping -c 1 -W 1 -q $to_b >/dev/null || fail "no answer to ping"
+# net_tap may leave a frame lie until the next one comes: one always comes.
+background steady "${in_a[@]}" ping -i 0.1 -q $to_b
+for size in 0 1 64 500 1472; do
+	"${in_a[@]}" ping -c 100 -i 0.005 -W 5 -q -s $size $to_b >"$tmp/ping.log" || fail "no answer to ping of $size bytes"
+	grep -q ' 0% packet loss' "$tmp/ping.log" || fail "ping of $size bytes loses"
+done
+
+background iperf "${in_b[@]}" iperf3 -s -p 5201 --forceflush
+until_true 10 grep -q listening "$tmp/iperf.log"
+"${in_a[@]}" iperf3 -c $to_b -t 3 -J >"$tmp/forth.log" || fail "iperf3"
+"${in_a[@]}" iperf3 -c $to_b -t 3 -R -J >"$tmp/back.log" || fail "iperf3 -R"
+"${in_a[@]}" iperf3 -c $to_b -t 2 -u -b 50M -J >"$tmp/udp.log" || fail "iperf3 -u"
+for direction in forth back; do
+	python3 - "$tmp/$direction.log" <<-END
+		import json, sys
+		got = json.load(open(sys.argv[1]))["end"]["sum_received"]
+		print(f"TCP: {got['bits_per_second'] / 1e6:.0f} Mbit/s")
+		assert got["bytes"] > 5e6, "hardly any TCP"
+	END
+done
+
+head -c 50000000 /dev/urandom >"$tmp/file"
+background receiver "${in_b[@]}" python3 "$tests/transfer.py" receive 7000
+receiver=$pid
+until_true 10 grep -q ready "$tmp/receiver.log"
+"${in_a[@]}" python3 "$tests/transfer.py" send $to_b 7000 "$tmp/file"
+ended "$receiver" 30
+equal "checksum of the file" "$(tail -n 1 "$tmp/receiver.log")" "$(sha256sum <"$tmp/file" | cut -d' ' -f 1)"
+equal "errors that the kernel saw" "$(errors $a) $(errors $b)" "0 0"
+
+if [[ $program == testpmd ]]; then
+	tell stop
+	pmd_quit
+else
+	kill -INT "${pids[0]}"
+	ended "${pids[0]}" 30
+fi

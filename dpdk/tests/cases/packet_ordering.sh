@@ -1,0 +1,20 @@
+# DPDK's packet_ordering between a capture of numbered frames and a capture that records what comes out.
+# Two workers overtake each other, the last stage puts the frames in order.
+# each: interface
+# limit: 120
+interface=$1
+source "$(dirname "$0")/../lib.sh"
+ordering=$("$tests/example" packet_ordering)
+
+# On 2 CPUs: receiver and workers on one, sender and NIC core on the other.
+lcores=(--lcores 0@1,1@1,2@1,3@0)
+
+python3 "$tests/numbered.py" write "$tmp/in.pcap" 20000
+# shellcheck disable=SC2046
+background ordering "$ordering" "${lcores[@]}" $(eal) "${huge[@]}" "--vdev=net_pcap0,rx_iface=lo,tx_pcap=$tmp/out.pcap" \
+	"$(rxlab 0 "source=pcap:$tmp/in.pcap,rx_rate=100Mbps")" "$(rxlab 1 source=port:net_pcap0)" -- -p 6
+until_true 60 at_least 2 opackets 20000 || fail "port 2 sends $(stat 2 opackets)"
+kill -INT "$pid"
+ended "$pid" 30
+early=$(sed -n 's/.*Pkts transmitted w\/o reorder:[[:space:]]*//p' "$tmp/ordering.log")
+python3 "$tests/numbered.py" check "$tmp/out.pcap" "$early"

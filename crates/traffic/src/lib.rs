@@ -27,7 +27,7 @@ pub use error::{SpecError, TraceError};
 pub use rate::Rate;
 pub use sizes::Sizes;
 pub use spec::{Arrivals, FlowDraw, Spec};
-pub use trace::{Skipped, Trace, TraceInfo};
+pub use trace::{Skipped, Trace, TraceInfo, each_frame};
 pub use wire::{Line, MIN_FRAME, OVERHEAD, wire_bytes};
 pub use write::write_pcap;
 

@@ -139,6 +139,39 @@ impl Trace {
     }
 }
 
+/// Hands on every usable frame of a capture, whole, with its length before it was snapped, and ends early
+/// where `each` returns `false`. Frames without an Ethernet header get one, as in a [`Trace`].
+///
+/// # Errors
+/// The file cannot be opened, is empty or no capture.
+pub fn each_frame(
+    path: impl AsRef<Path>,
+    mut each: impl FnMut(&[u8], usize) -> bool,
+) -> Result<(), TraceError> {
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|source| TraceError::Open { path: path.into(), source })?;
+    let (mut frame, mut goes_on) = (Vec::new(), true);
+    let read = read::read(file, |raw| {
+        let Some(header) = goes_on.then(|| link::header(raw.link, raw.bytes)).flatten() else { return };
+        frame.clear();
+        let strip = match header {
+            Header::Ethernet => 0,
+            Header::Other { strip, ethertype } => {
+                frame.extend(link::made(ethertype));
+                strip
+            }
+        };
+        let made = frame.len();
+        frame.extend_from_slice(&raw.bytes[strip..]);
+        let len = (raw.len as usize).max(raw.bytes.len()) - strip + made;
+        goes_on = each(&frame, len.max(usize::from(MIN_FRAME)));
+    });
+    read.map(|_| ()).map_err(|refused| match refused {
+        Refused::Empty => TraceError::Empty(path.into()),
+        Refused::NotACapture => TraceError::NotACapture(path.into()),
+    })
+}
+
 /// A flow's name while a capture is read.
 #[derive(PartialEq, Eq, Hash)]
 enum Flow {

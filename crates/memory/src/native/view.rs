@@ -63,19 +63,20 @@ pub struct NativeView<'r, P = Buffers<'r>> {
     start: Instant,
     /// Polls without work since the last yield.
     idle: u32,
-    region: PhantomData<(&'r AtomicU64, fn() -> P)>,
+    region: PhantomData<&'r AtomicU64>,
+    payload: PhantomData<fn() -> P>,
 }
 
 impl<P> Clone for NativeView<'_, P> {
     fn clone(&self) -> Self {
-        NativeView { start: self.start, idle: self.idle, region: PhantomData }
+        NativeView { start: self.start, idle: self.idle, region: PhantomData, payload: PhantomData }
     }
 }
 
 impl<P> NativeView<'_, P> {
     #[allow(clippy::disallowed_methods, reason = "this is the clock behind Memory::now")]
     pub(super) fn new() -> Self {
-        NativeView { start: Instant::now(), idle: 0, region: PhantomData }
+        NativeView { start: Instant::now(), idle: 0, region: PhantomData, payload: PhantomData }
     }
 }
 

@@ -1,0 +1,243 @@
+//! A port's arguments: what the user wrote behind `--vdev=net_rxlab0,`.
+
+use memory::Ps;
+use rings::{Interface, privring, rxbisect, shring};
+
+use crate::Error;
+
+/// Where a port's frames come from and go to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Wire {
+    /// What is sent comes back.
+    Loop,
+    /// Generated frames; what is sent is counted and gone.
+    Generated(traffic::Spec),
+    /// A capture over and over; what is sent is counted and gone.
+    Capture(String),
+    /// Another DPDK port.
+    Port(String),
+    /// Another port of this driver, and nobody else.
+    Pair(String),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    PrivRing,
+    ShRing,
+    RxBisect,
+}
+
+/// A port's arguments, each checked when it is set.
+#[derive(Clone, Debug)]
+pub struct Args {
+    iface: Kind,
+    pub(crate) wire: Wire,
+    /// Wire rates in bits per second; 0 = no limit.
+    pub(crate) rx_bps: u64,
+    pub(crate) tx_bps: u64,
+    shared: Option<u32>,
+    ring: Option<u32>,
+    ax: Option<u32>,
+    group: Option<u32>,
+    batch: Option<u32>,
+    timeout: Option<Ps>,
+}
+
+impl Default for Args {
+    fn default() -> Args {
+        Args {
+            iface: Kind::PrivRing,
+            wire: Wire::Loop,
+            rx_bps: 0,
+            tx_bps: 0,
+            shared: None,
+            ring: None,
+            ax: None,
+            group: None,
+            batch: None,
+            timeout: None,
+        }
+    }
+}
+
+fn invalid(key: &str, value: &str, allowed: &str) -> Error {
+    Error::Invalid(format!("{key}={value}; allowed: {allowed}"))
+}
+
+fn number(key: &str, value: &str, min: u32, allowed: &str) -> Result<u32, Error> {
+    value.parse().ok().filter(|n| *n >= min).ok_or_else(|| invalid(key, value, allowed))
+}
+
+fn size(key: &str, value: &str) -> Result<Option<u32>, Error> {
+    let allowed = "a power of two from 2 to 1048576";
+    let n = number(key, value, 2, allowed)?;
+    if n.is_power_of_two() && n <= 1 << 20 { Ok(Some(n)) } else { Err(invalid(key, value, allowed)) }
+}
+
+/// Gbps as bits per second.
+fn rate(key: &str, value: &str) -> Result<u64, Error> {
+    let gbps = value.parse::<f64>().ok().filter(|g| (0.0..=10_000.0).contains(g));
+    let gbps = gbps.ok_or_else(|| invalid(key, value, "Gbps from 0 (no limit) to 10000"))?;
+    Ok((gbps * 1e9) as u64)
+}
+
+fn wire(value: &str) -> Result<Wire, Error> {
+    let allowed = "loop, gen:SPEC, pcap:FILE, port:NAME or pair:NAME";
+    let bad = || invalid("source", value, allowed);
+    if value == "loop" {
+        return Ok(Wire::Loop);
+    }
+    let (kind, what) = value.split_once(':').ok_or_else(bad)?;
+    if what.is_empty() {
+        return Err(bad());
+    }
+    let what = what.to_owned();
+    match kind {
+        // Commas end an argument of DPDK.
+        "gen" => match what.replace('+', ",").parse() {
+            Ok(spec) => Ok(Wire::Generated(spec)),
+            Err(e) => Err(Error::Invalid(format!("source={value}: {e} (with + for each comma)"))),
+        },
+        "pcap" => Ok(Wire::Capture(what)),
+        "port" => Ok(Wire::Port(what)),
+        "pair" => Ok(Wire::Pair(what)),
+        _ => Err(bad()),
+    }
+}
+
+impl Args {
+    /// Takes one argument.
+    ///
+    /// # Errors
+    /// The key is not known or the value not allowed.
+    pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        match key {
+            "iface" => {
+                self.iface = match value {
+                    "privring" => Kind::PrivRing,
+                    "shring" => Kind::ShRing,
+                    "rxbisect" => Kind::RxBisect,
+                    _ => return Err(invalid(key, value, "privring, shring or rxbisect")),
+                }
+            }
+            "source" => self.wire = wire(value)?,
+            "rx_rate" => self.rx_bps = rate(key, value)?,
+            "tx_rate" => self.tx_bps = rate(key, value)?,
+            "shared" => self.shared = Some(number(key, value, 1, "the number of queues that share a ring")?),
+            "ring" => self.ring = size(key, value)?,
+            "ax" => self.ax = size(key, value)?,
+            "group" => self.group = Some(number(key, value, 0, "0 (all queues), or queues of a group")?),
+            "batch" => self.batch = Some(number(key, value, 1, "notices from 1")?),
+            "timeout_ns" => {
+                let ns = number(key, value, 1, "nanoseconds from 1")?;
+                self.timeout = Some(Ps::from_ns(u64::from(ns)));
+            }
+            _ => {
+                let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, rx_rate, tx_rate";
+                return Err(Error::Invalid(format!("no argument {key}; allowed: {allowed}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what belongs together.
+    ///
+    /// # Errors
+    /// An argument of another interface.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let of_shring = [("shared", self.shared.is_some()), ("ring", self.ring.is_some())];
+        let of_rxbisect = [
+            ("ax", self.ax.is_some()),
+            ("group", self.group.is_some()),
+            ("batch", self.batch.is_some()),
+            ("timeout_ns", self.timeout.is_some()),
+        ];
+        let stray = |owner: Kind, name: &'static str, keys: &[(&'static str, bool)]| {
+            let key = keys.iter().find(|(_, set)| *set && self.iface != owner).map(|(key, _)| *key);
+            key.map_or(Ok(()), |key| {
+                Err(Error::Invalid(format!("{key} belongs to iface={name}, not iface={}", self.iface())))
+            })
+        };
+        stray(Kind::ShRing, "shring", &of_shring)?;
+        stray(Kind::RxBisect, "rxbisect", &of_rxbisect)
+    }
+
+    /// The interface's name.
+    pub(crate) fn iface(&self) -> &'static str {
+        self.interface(2, 1).name()
+    }
+
+    /// The interface with `desc` descriptors for each of `queues`: the ring (`privring`), the completion
+    /// ring (`shring`), Bx (`rxbisect`).
+    pub(crate) fn interface(&self, desc: u32, queues: u32) -> Interface {
+        match self.iface {
+            Kind::PrivRing => Interface::PrivRing(privring::Sizes { ring: desc }),
+            Kind::ShRing => Interface::ShRing(shring::Sizes {
+                ring: self.ring.unwrap_or(desc),
+                shared_by: self.shared.unwrap_or(queues),
+                completions: desc,
+            }),
+            Kind::RxBisect => {
+                let usual = rxbisect::Sizes::default();
+                Interface::RxBisect(rxbisect::Sizes {
+                    ax: self.ax.unwrap_or(usual.ax),
+                    bx: desc,
+                    group: self.group.unwrap_or(usual.group),
+                    batch: self.batch.unwrap_or(usual.batch.min(desc)),
+                    timeout: self.timeout.unwrap_or(usual.timeout),
+                    alloc_queues: 0,
+                })
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(pairs: &[(&str, &str)]) -> Result<Args, String> {
+        let mut args = Args::default();
+        for (key, value) in pairs {
+            args.set(key, value).map_err(|e| e.to_string())?;
+        }
+        args.check().map_err(|e| e.to_string())?;
+        Ok(args)
+    }
+
+    #[test]
+    fn what_is_allowed_is_taken() {
+        let args =
+            set(&[("iface", "rxbisect"), ("ax", "64"), ("source", "gen:fixed:64+flows=4096")]).unwrap();
+        assert_eq!(args.iface(), "rxbisect");
+        assert!(matches!(&args.wire, Wire::Generated(s) if s.flows == 4096));
+        assert!(matches!(args.interface(512, 4), Interface::RxBisect(s) if s.ax == 64 && s.bx == 512));
+        let args = set(&[("source", "pair:net_rxlab1"), ("rx_rate", "2.5")]).unwrap();
+        assert_eq!((args.wire, args.rx_bps), (Wire::Pair("net_rxlab1".into()), 2_500_000_000));
+    }
+
+    #[test]
+    fn every_wrong_value_is_named_with_what_is_allowed() {
+        let wrong = [
+            ("iface", "corecc"),
+            ("source", "gen:"),
+            ("source", "tap:x"),
+            ("source", "gen:fixed:64+flaws=3"),
+            ("rx_rate", "-1"),
+            ("tx_rate", "nan"),
+            ("shared", "0"),
+            ("ax", "100"),
+            ("ring", "1"),
+            ("batch", "0"),
+            ("timeout_ns", "soon"),
+        ];
+        for (key, value) in wrong {
+            let said = set(&[(key, value)]).unwrap_err();
+            assert!(said.contains(key) && said.contains(value) && said.contains("allowed"), "{said}");
+            assert!(!said.contains('\n'));
+        }
+        assert!(set(&[("colour", "red")]).unwrap_err().contains("colour"));
+        assert!(set(&[("ax", "64")]).unwrap_err().contains("iface=rxbisect"));
+        assert!(set(&[("iface", "rxbisect"), ("shared", "2")]).unwrap_err().contains("iface=shring"));
+    }
+}

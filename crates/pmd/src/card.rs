@@ -1,0 +1,146 @@
+//! The NIC core: one thread, or a DPDK service, that serves ports in turn.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::Error;
+use crate::port::Port;
+
+/// What the NIC core does when no port has work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Idle {
+    /// Looks again at once: it has the CPU to itself.
+    Spin,
+    /// Lets others on its CPU run.
+    Yield,
+    /// Sleeps for 50 us.
+    Sleep,
+}
+
+/// Sleep of an idle NIC core.
+const NAP: Duration = Duration::from_micros(50);
+/// Turns with work after which a core that yields lets others run: they may be the ones that poll.
+const TURNS: u32 = 16;
+
+/// A NIC core.
+#[derive(Default)]
+pub(crate) struct Card {
+    ports: Mutex<Vec<Arc<Port>>>,
+    /// Counts changes of `ports`.
+    version: AtomicU32,
+    stop: AtomicBool,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    /// The list of whoever calls [`turn`](Self::turn).
+    served: Mutex<Served>,
+}
+
+/// The NIC core's own copy of the list.
+#[derive(Default)]
+struct Served {
+    ports: Vec<Arc<Port>>,
+    version: u32,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|broken| broken.into_inner())
+}
+
+impl Card {
+    pub(crate) fn add(&self, port: Arc<Port>) {
+        lock(&self.ports).push(port);
+        self.version.fetch_add(1, Ordering::Release); // partner: the load in `turn`
+    }
+
+    pub(crate) fn remove(&self, port: &Arc<Port>) {
+        lock(&self.ports).retain(|p| !Arc::ptr_eq(p, port));
+        self.version.fetch_add(1, Ordering::Release); // partner: the load in `turn`
+    }
+
+    /// Serves every port once; whether any had work.
+    pub(crate) fn turn(&self) -> bool {
+        let Ok(mut served) = self.served.try_lock() else { return false };
+        let version = self.version.load(Ordering::Acquire); // partner: `add` and `remove`
+        if version != served.version {
+            *served = Served { ports: lock(&self.ports).clone(), version };
+        }
+        let mut worked = false;
+        for port in &served.ports {
+            if let Some(mut engine) = port.claim() {
+                worked |= engine.turn();
+            }
+        }
+        worked
+    }
+
+    /// Starts a thread on `cpu`.
+    ///
+    /// # Errors
+    /// There is no such CPU for this process, or no thread.
+    pub(crate) fn start(self: &Arc<Card>, cpu: u32, idle: Idle) -> Result<(), Error> {
+        let mut thread = lock(&self.thread);
+        if thread.is_some() {
+            return Err(Error::Invalid("the NIC core has a thread already".into()));
+        }
+        let (card, (said, heard)) = (self.clone(), std::sync::mpsc::channel());
+        let run = move || {
+            let pinned = pin(cpu);
+            let goes_on = pinned.is_ok();
+            if said.send(pinned).is_ok() && goes_on {
+                card.serve(idle);
+            }
+        };
+        let handle = thread::Builder::new().name("rxlab-nic".into()).spawn(run);
+        let handle = handle.map_err(|e| Error::Invalid(format!("no thread for the NIC core: {e}")))?;
+        match heard.recv() {
+            Ok(Ok(())) => {
+                *thread = Some(handle);
+                Ok(())
+            }
+            Ok(Err(e)) => Err(Error::Invalid(format!("nic_cpu={cpu}: {e}"))),
+            Err(_) => Err(Error::Invalid("the NIC core's thread died".into())),
+        }
+    }
+
+    /// Ends the thread, if there is one.
+    pub(crate) fn end(&self) {
+        self.stop.store(true, Ordering::Relaxed); // the join below orders what matters
+        if let Some(thread) = lock(&self.thread).take() {
+            let _ = thread.join(); // a thread that died has nothing left to end
+        }
+        *lock(&self.served) = Served::default();
+    }
+
+    #[allow(clippy::disallowed_methods, reason = "a nap of real time is what nic_idle=sleep asks for")]
+    fn serve(&self, idle: Idle) {
+        let mut turns = 0_u32;
+        while !self.stop.load(Ordering::Relaxed) {
+            let worked = self.turn();
+            turns = turns.wrapping_add(1);
+            match idle {
+                Idle::Spin if worked => {}
+                Idle::Spin => core::hint::spin_loop(),
+                Idle::Sleep if !worked => thread::sleep(NAP),
+                Idle::Yield | Idle::Sleep if !worked || turns.is_multiple_of(TURNS) => thread::yield_now(),
+                Idle::Yield | Idle::Sleep => {}
+            }
+        }
+    }
+}
+
+/// Binds the calling thread to `cpu`.
+fn pin(cpu: u32) -> std::io::Result<()> {
+    // SAFETY: a `cpu_set_t` is plain bits, of which zeros are the empty set.
+    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
+    if cpu as usize >= 8 * size_of::<libc::cpu_set_t>() {
+        return Err(std::io::Error::from_raw_os_error(libc::EINVAL));
+    }
+    // SAFETY: the CPU is within the set; the set outlives the call; 0 is the calling thread.
+    let failed = unsafe {
+        libc::CPU_SET(cpu as usize, &mut set);
+        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
+    };
+    if failed == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+}

@@ -1,0 +1,60 @@
+//! Counters in EAL memory: whoever maps it, a secondary process too, reads them.
+
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use rings::Outcome;
+
+use crate::QUEUES;
+
+/// Outcomes of a received frame.
+pub const OUTCOMES: usize = 9;
+/// Named counters of a host half.
+pub const HOST_COUNTERS: usize = 8;
+
+/// An Rx queue's, written by the NIC core.
+#[repr(C)]
+pub struct RxCounters {
+    /// Frames by outcome.
+    pub outcome: [AtomicU64; OUTCOMES],
+    /// Bytes of the delivered ones.
+    pub bytes: AtomicU64,
+}
+
+/// A Tx queue's, written by the NIC core.
+#[repr(C)]
+pub struct TxCounters {
+    /// Frames sent.
+    pub packets: AtomicU64,
+    /// Their bytes.
+    pub bytes: AtomicU64,
+    /// Frames that could not be sent.
+    pub faults: AtomicU64,
+}
+
+/// A host half's own, written by the lcore that polls the queue.
+#[repr(C)]
+pub struct HostCounters {
+    /// By number; the names depend on the interface.
+    pub value: [AtomicU64; HOST_COUNTERS],
+}
+
+/// All of a port. Zero at first; each word has one writer.
+#[repr(C)]
+pub struct Counters {
+    /// Rx queues.
+    pub rx: [RxCounters; QUEUES],
+    /// Tx queues.
+    pub tx: [TxCounters; QUEUES],
+    /// Host halves.
+    pub host: [HostCounters; QUEUES],
+}
+
+const _: () = assert!(OUTCOMES == Outcome::ALL.len());
+
+/// Adds to a counter whose only writer is the caller.
+#[inline(always)]
+pub(crate) fn add(counter: &AtomicU64, n: u64) {
+    if n != 0 {
+        counter.store(counter.load(Relaxed).wrapping_add(n), Relaxed); // a statistic: orders nothing
+    }
+}

@@ -1,0 +1,194 @@
+//! From the transmit rings to the wire.
+
+use memory::Memory;
+use memory::native::Foreign;
+use rings::Segment;
+
+use super::receive::Incoming;
+use super::{Engine, Far, Rings, Taken};
+use crate::BURST;
+use crate::counters::add;
+use crate::lower::Lower;
+use crate::port::Port;
+
+/// A collected frame: its queue, its pieces in [`Flight::pieces`], its bytes.
+#[derive(Clone, Copy)]
+struct Collected {
+    queue: u16,
+    first: usize,
+    pieces: usize,
+    len: u32,
+}
+
+/// Frames collected and not yet on the wire. Their buffers are the application's, which may not touch them
+/// until they are told as sent.
+#[derive(Default)]
+pub(crate) struct Flight {
+    frames: Vec<Collected>,
+    pieces: Vec<&'static [u8]>,
+    /// Scratch: descriptors of the frame in hand.
+    segments: Vec<Segment>,
+}
+
+impl Flight {
+    /// Forgets the frames: their queues are drained.
+    pub(crate) fn clear(&mut self) {
+        self.frames.clear();
+        self.pieces.clear();
+    }
+
+    /// Forgets the frames of one queue.
+    pub(crate) fn clear_queue(&mut self, queue: u16) {
+        self.frames.retain(|f| f.queue != queue);
+    }
+
+    fn pieces(&self, f: &Collected) -> &[&'static [u8]] {
+        &self.pieces[f.first..f.first + f.pieces]
+    }
+
+    fn incoming(&self) -> impl Iterator<Item = Incoming<'_>> {
+        self.frames.iter().map(|f| {
+            let (head, more) = match self.pieces(f) {
+                [] => (&[][..], &[][..]),
+                [head, more @ ..] => (*head, more),
+            };
+            Incoming { head, more, len: f.len }
+        })
+    }
+}
+
+impl Rings {
+    /// Gives up what is in flight, as sent.
+    pub(crate) fn abandon(&mut self) {
+        for f in self.flight.frames.drain(..) {
+            self.tx.sent(&mut self.m, f.queue, f.pieces);
+        }
+        self.flight.pieces.clear();
+    }
+
+    /// Collects frames until `most` are in flight or the wire is busy; how many are.
+    fn collect(&mut self, most: usize, mut wire: Option<(&mut nic::Pace, memory::Ps)>) -> usize {
+        let Rings { m, tx, sent, flight, .. } = self;
+        while flight.frames.len() < most {
+            if let Some((pace, now)) = &wire
+                && pace.free() > *now
+            {
+                break;
+            }
+            let Some((queue, _)) = tx.collect(m, &mut flight.segments) else { break };
+            let first = flight.pieces.len();
+            let mut len = 0;
+            for s in &flight.segments {
+                flight.pieces.extend(data(m, *sent, s));
+                len += u32::from(s.len);
+            }
+            let pieces = flight.segments.len();
+            flight.frames.push(Collected { queue, first, pieces, len });
+            if let Some((pace, now)) = &mut wire {
+                pace.send(*now, len);
+            }
+        }
+        flight.frames.len()
+    }
+}
+
+/// The bytes of a segment.
+fn data(m: &crate::View, sent: Foreign, s: &Segment) -> Option<&'static [u8]> {
+    let (off, len) = (u32::from(s.off), u32::from(s.len));
+    let buf = m.check(sent, s.buf.0, off + len).ok()?;
+    // SAFETY: the driver posted the address of `off + len` bytes of an mbuf, which the application has handed
+    // over and may not touch until the segment is told as sent: until then alone it is in `Flight`.
+    Some(unsafe { sent.bytes(buf, off, len) })
+}
+
+impl Engine {
+    /// Sends a burst; whether there was anything to send.
+    pub(super) fn transmit(&mut self) -> bool {
+        let now = self.clock();
+        let Some(rings) = &mut self.rings else { return false };
+        let wire = self.tx_wire.limits().then_some((&mut self.tx_wire, now));
+        if rings.collect(BURST, wire) == 0 {
+            return false;
+        }
+        // The far end needs the engine beside the frames in flight.
+        let flight = core::mem::take(&mut rings.flight);
+        let done = match &self.far {
+            _ if !self.filter.link_up => self.lose(&flight),
+            Far::Own => {
+                self.receive(flight.incoming());
+                flight.frames.len()
+            }
+            Far::Stock(_) => flight.frames.len(),
+            Far::Peer(Some(peer)) => match to_peer(peer, &flight) {
+                Some(Taken::All) => flight.frames.len(),
+                Some(Taken::Down) => self.lose(&flight),
+                None => 0,
+            },
+            Far::Lower(Some(lower)) => self.to_lower(&lower.clone(), &flight),
+            Far::Peer(None) | Far::Lower(None) => self.lose(&flight),
+        };
+        self.finish(flight, done)
+    }
+
+    /// The first `done` frames in flight are through: the application may have their buffers back.
+    fn finish(&mut self, mut flight: Flight, done: usize) -> bool {
+        let Some(rings) = &mut self.rings else { return false };
+        for f in &flight.frames[..done] {
+            rings.tx.sent(&mut rings.m, f.queue, f.pieces);
+            if let Some(counters) = self.counters.tx.get(usize::from(f.queue)) {
+                add(&counters.packets, 1);
+                add(&counters.bytes, u64::from(f.len));
+            }
+        }
+        flight.frames.drain(..done);
+        if flight.frames.is_empty() {
+            flight.pieces.clear();
+        }
+        rings.flight = flight;
+        done > 0
+    }
+
+    /// No wire, no frames: they count as sent, as on a card whose cable was pulled, and as lost.
+    fn lose(&self, flight: &Flight) -> usize {
+        for f in &flight.frames {
+            if let Some(counters) = self.counters.tx.get(usize::from(f.queue)) {
+                add(&counters.faults, 1);
+            }
+        }
+        flight.frames.len()
+    }
+
+    /// Copies frames into buffers of the port below and sends them; how many it had buffers for.
+    fn to_lower(&self, lower: &Lower, flight: &Flight) -> usize {
+        let n = flight.frames.len();
+        let mut lens = [0; BURST];
+        for (len, f) in lens.iter_mut().zip(&flight.frames) {
+            *len = f.len;
+        }
+        let mut data = [core::ptr::null_mut::<u8>(); BURST];
+        // SAFETY: `Far::Lower` holds a port only while it is there; both arrays hold `n` entries.
+        let got = unsafe { (lower.tx_get)(lower.ctx, lens.as_ptr(), data.as_mut_ptr(), n as u16) };
+        let got = usize::from(got).min(n);
+        for (f, to) in flight.frames.iter().zip(&data[..got]) {
+            let mut at = 0;
+            for piece in flight.pieces(f) {
+                // SAFETY: the driver gave room for `f.len` bytes, which is what the pieces sum to.
+                unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to.add(at), piece.len()) };
+                at += piece.len();
+            }
+        }
+        // SAFETY: the first `got` buffers are filled.
+        let sent = usize::from(unsafe { (lower.tx_send)(lower.ctx, got as u16) }).min(got);
+        for f in &flight.frames[sent..got] {
+            if let Some(counters) = self.counters.tx.get(usize::from(f.queue)) {
+                add(&counters.faults, 1);
+            }
+        }
+        got
+    }
+}
+
+/// Hands frames to the port at the other end; `None` while it is spoken for.
+fn to_peer(peer: &Port, flight: &Flight) -> Option<Taken> {
+    peer.claim().map(|mut far| far.receive_from_peer(flight.incoming()))
+}

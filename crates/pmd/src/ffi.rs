@@ -1,0 +1,640 @@
+//! What the driver calls. Every pointer is the driver's promise: made by the call that the function's text
+//! names, not yet freed, and used by one thread at a time where it says so.
+//!
+//! Calls that can fail return 0 or a negative errno and leave one line in `err`.
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use std::sync::Arc;
+
+use packet::Fields;
+use rings::{Completion, Outcome, Segment};
+
+use crate::Error;
+pub use crate::args::Args;
+use crate::args::Wire;
+use crate::card::Card;
+pub use crate::card::Idle;
+use crate::port::Port;
+
+/// Entries of the largest indirection table.
+pub const RETA: usize = 512;
+/// Bytes of the longest RSS key.
+pub const KEY: usize = 52;
+
+// The types and constants of these calls.
+pub use crate::QUEUES;
+pub use crate::checksums::{IP_BAD, IP_GOOD, L4_BAD, L4_GOOD};
+pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, OUTCOMES, RxCounters, TxCounters};
+pub use crate::engine::receive::HASHED;
+pub use crate::filter::{Filter, GROUPS, MACS};
+pub use crate::lower::{Lower, LowerFrame};
+pub use crate::port::Start;
+pub use crate::queue::{Give, RxQueue, TxQueue};
+
+/// Where a port's frames come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub enum Source {
+    /// What is sent.
+    Loop,
+    /// A generator.
+    Gen,
+    /// A capture.
+    Pcap,
+    /// Another DPDK port.
+    Port,
+    /// Another port of this driver.
+    Pair,
+}
+
+/// Key, fields and indirection table.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct RssConf {
+    /// The key.
+    pub key: [u8; KEY],
+    /// Bytes of it in use, from 40.
+    pub key_len: u32,
+    /// What is hashed: 1 IPv4, 2 IPv4 with ports, 4 IPv6, 8 IPv6 with ports.
+    pub hash: u32,
+    /// Entries of `reta` in use, a power of two.
+    pub reta_len: u32,
+    /// Queues.
+    pub reta: [u16; RETA],
+}
+
+/// A port as the driver holds it.
+pub struct PortHandle(Arc<Port>);
+/// A NIC core as the driver holds it.
+pub struct CardHandle(Arc<Card>);
+
+/// Puts one line into `err` and returns the errno.
+///
+/// # Safety
+/// `err` is null or has room for `len` bytes.
+unsafe fn fail(e: &Error, err: *mut c_char, len: usize) -> c_int {
+    let text = e.to_string();
+    if !err.is_null() && len > 0 {
+        let n = text.len().min(len - 1);
+        // SAFETY: `n + 1` bytes fit, which the caller promises.
+        unsafe {
+            core::ptr::copy_nonoverlapping(text.as_ptr().cast(), err, n);
+            *err.add(n) = 0;
+        }
+    }
+    match e {
+        Error::Invalid(_) => -libc::EINVAL,
+        Error::Busy => -libc::ETIMEDOUT,
+    }
+}
+
+/// As [`fail`], for a result.
+///
+/// # Safety
+/// As [`fail`].
+unsafe fn done(result: Result<(), Error>, err: *mut c_char, len: usize) -> c_int {
+    match result {
+        Ok(()) => 0,
+        // SAFETY: the caller's.
+        Err(e) => unsafe { fail(&e, err, len) },
+    }
+}
+
+fn code(result: Result<(), Error>) -> c_int {
+    // SAFETY: no text is wanted.
+    unsafe { done(result, core::ptr::null_mut(), 0) }
+}
+
+/// # Safety
+/// `text` ends with a zero byte.
+unsafe fn string(text: *const c_char) -> String {
+    // SAFETY: the caller's.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+const NAMES: [&CStr; 9] = [
+    c"delivered",
+    c"ring_full",
+    c"no_buffer",
+    c"nic_buffer_full",
+    c"no_credit",
+    c"bad_frame",
+    c"queue_stopped",
+    c"filtered",
+    c"link_down",
+];
+
+/// The name of an outcome; NULL beyond the last.
+#[unsafe(no_mangle)]
+pub extern "C" fn rxlab_outcome_name(outcome: u32) -> *const c_char {
+    NAMES.get(outcome as usize).map_or(core::ptr::null(), |name| name.as_ptr())
+}
+
+// ---- the NIC core ----
+
+/// A NIC core without a thread.
+#[unsafe(no_mangle)]
+pub extern "C" fn rxlab_card_new() -> *mut CardHandle {
+    Box::into_raw(Box::new(CardHandle(Arc::new(Card::default()))))
+}
+
+/// Starts a thread of the NIC core on `cpu`.
+///
+/// # Safety
+/// `card` is from [`rxlab_card_new`]; `err` has room for `err_len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_card_start(
+    card: *mut CardHandle,
+    cpu: u32,
+    idle: Idle,
+    err: *mut c_char,
+    err_len: usize,
+) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { done((*card).0.start(cpu, idle), err, err_len) }
+}
+
+/// One turn over all ports, for a NIC core without a thread; whether there was work.
+///
+/// # Safety
+/// `card` is from [`rxlab_card_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_card_turn(card: *mut CardHandle) -> bool {
+    // SAFETY: the caller's.
+    unsafe { (*card).0.turn() }
+}
+
+/// Ends the thread and frees the NIC core.
+///
+/// # Safety
+/// `card` is from [`rxlab_card_new`]; all its ports are freed; nobody uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_card_free(card: *mut CardHandle) {
+    // SAFETY: the caller's.
+    unsafe { Box::from_raw(card) }.0.end();
+}
+
+// ---- arguments ----
+
+/// The default arguments.
+#[unsafe(no_mangle)]
+pub extern "C" fn rxlab_args_new() -> *mut Args {
+    Box::into_raw(Box::default())
+}
+
+/// Frees them.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_free(args: *mut Args) {
+    // SAFETY: the caller's.
+    drop(unsafe { Box::from_raw(args) });
+}
+
+/// Sets one argument.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`]; `key` and `value` end with a zero byte; `err` has room for `err_len`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_set(
+    args: *mut Args,
+    key: *const c_char,
+    value: *const c_char,
+    err: *mut c_char,
+    err_len: usize,
+) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { done((*args).set(&string(key), &string(value)), err, err_len) }
+}
+
+/// Checks what belongs together.
+///
+/// # Safety
+/// As [`rxlab_args_set`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_check(args: *const Args, err: *mut c_char, err_len: usize) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { done((*args).check(), err, err_len) }
+}
+
+/// Where the frames come from.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_source(args: *const Args) -> Source {
+    // SAFETY: the caller's.
+    match unsafe { &(*args).wire } {
+        Wire::Loop => Source::Loop,
+        Wire::Generated(_) => Source::Gen,
+        Wire::Capture(_) => Source::Pcap,
+        Wire::Port(_) => Source::Port,
+        Wire::Pair(_) => Source::Pair,
+    }
+}
+
+/// Copies the NAME of `port:` or `pair:`, or the FILE of `pcap:`, with a zero byte; its bytes without that, 0
+/// where there is none. A name that does not fit is cut.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`]; `out` has room for `len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_source_name(args: *const Args, out: *mut c_char, len: usize) -> usize {
+    // SAFETY: the caller's.
+    let name = match unsafe { &(*args).wire } {
+        Wire::Port(name) | Wire::Pair(name) | Wire::Capture(name) => name.as_str(),
+        Wire::Loop | Wire::Generated(_) => "",
+    };
+    if len > 0 {
+        let n = name.len().min(len - 1);
+        // SAFETY: `n + 1` bytes fit.
+        unsafe {
+            core::ptr::copy_nonoverlapping(name.as_ptr().cast(), out, n);
+            *out.add(n) = 0;
+        }
+    }
+    name.len()
+}
+
+/// The interface's name.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_iface(args: *const Args) -> *const c_char {
+    // SAFETY: the caller's.
+    let name = match unsafe { (*args).iface() } {
+        "privring" => c"privring",
+        "shring" => c"shring",
+        _ => c"rxbisect",
+    };
+    name.as_ptr()
+}
+
+// ---- a port ----
+
+/// A stopped port on `card`, into `*out`.
+///
+/// # Safety
+/// `card` and `args` are from their calls, `name` ends with a zero byte, `counters` is zeroed and stays until
+/// the port is freed, `out` takes a pointer, `err` has room for `err_len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_new(
+    card: *mut CardHandle,
+    args: *const Args,
+    name: *const c_char,
+    counters: *const Counters,
+    out: *mut *mut PortHandle,
+    err: *mut c_char,
+    err_len: usize,
+) -> c_int {
+    // SAFETY: the caller's.
+    let (card, args, name) = unsafe { ((*card).0.clone(), (*args).clone(), string(name)) };
+    // SAFETY: the caller's: they outlive the port.
+    match Port::new(card, args, name, unsafe { &*counters }) {
+        Ok(port) => {
+            // SAFETY: the caller's.
+            unsafe { *out = Box::into_raw(Box::new(PortHandle(port))) };
+            0
+        }
+        // SAFETY: the caller's.
+        Err(e) => unsafe { fail(&e, err, err_len) },
+    }
+}
+
+/// Frees a stopped and reset port; -ETIMEDOUT if the NIC core does not let go of it.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`], and nobody uses it any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_free(port: *mut PortHandle) -> c_int {
+    // SAFETY: the caller's.
+    let handle = unsafe { &*port };
+    handle.0.card.remove(&handle.0);
+    // The second hand-shake: whoever still had the port in hand is through with it.
+    if let Err(e) = handle.0.unpair().and_then(|()| handle.0.stop()) {
+        return code(Err(e));
+    }
+    // SAFETY: the caller's.
+    drop(unsafe { Box::from_raw(port) });
+    0
+}
+
+/// Joins two ports with `source=pair` by a wire.
+///
+/// # Safety
+/// Both are from [`rxlab_port_new`]; `err` has room for `err_len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_pair(
+    a: *mut PortHandle,
+    b: *mut PortHandle,
+    err: *mut c_char,
+    err_len: usize,
+) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { done(Port::pair(&(*a).0, &(*b).0), err, err_len) }
+}
+
+/// Takes the wire to the peer away, if there is one.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_unpair(port: *mut PortHandle) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.unpair() })
+}
+
+/// Sets the port below, or takes it away (`NULL`): no call of it is under way on return.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; `lower` is null or its calls work until it is taken away.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_lower(port: *mut PortHandle, lower: *const Lower) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.lower(lower.as_ref().copied()) })
+}
+
+/// Sets which frames the port takes, and its link.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; `filter` is filled in.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_filter(port: *mut PortHandle, filter: *const Filter) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.filter(&*filter) })
+}
+
+/// Sets key, fields and indirection table.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; `rss` is filled in; `err` has room for `err_len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_rss(
+    port: *mut PortHandle,
+    rss: *const RssConf,
+    err: *mut c_char,
+    err_len: usize,
+) -> c_int {
+    // SAFETY: the caller's.
+    let (port, rss) = unsafe { (&(*port).0, &*rss) };
+    let key = &rss.key[..KEY.min(rss.key_len as usize)];
+    let table = &rss.reta[..RETA.min(rss.reta_len as usize)];
+    // SAFETY: the caller's.
+    unsafe { done(port.rss(key, Fields::from_bits(rss.hash), table), err, err_len) }
+}
+
+/// Bytes of memory that the queues of `start` take, into `*bytes`.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; `start` is filled in but for its memory; `bytes` takes a number; `err`
+/// has room for `err_len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_memory(
+    port: *const PortHandle,
+    start: *const Start,
+    bytes: *mut usize,
+    err: *mut c_char,
+    err_len: usize,
+) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { done((*port).0.memory(&*start).map(|n| *bytes = n), err, err_len) }
+}
+
+/// Makes the queues; nothing flows before [`rxlab_port_run`].
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; `start` is filled in, its memory zeroed, on a line of its own and there
+/// until the port is reset; `err` has room for `err_len` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_start(
+    port: *mut PortHandle,
+    start: *const Start,
+    err: *mut c_char,
+    err_len: usize,
+) -> c_int {
+    // SAFETY: the caller's.
+    unsafe { done((*port).0.start(&*start), err, err_len) }
+}
+
+/// The NIC core serves the port from now on.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_run(port: *mut PortHandle) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.run() })
+}
+
+/// The NIC core touches nothing of the port on return: its queues can be drained.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_stop(port: *mut PortHandle) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.stop() })
+}
+
+/// Drops the queues of a stopped and drained port: their pointers are void and its memory can be freed.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; nobody uses a queue of it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_reset(port: *mut PortHandle) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.reset() })
+}
+
+/// An Rx queue of a started port; NULL beyond the last.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_rxq(port: *mut PortHandle, queue: u16) -> *mut RxQueue {
+    // SAFETY: the caller's.
+    unsafe { (*port).0.rxq(queue) }.unwrap_or(core::ptr::null_mut())
+}
+
+/// A Tx queue of a started port; NULL beyond the last.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_txq(port: *mut PortHandle, queue: u16) -> *mut TxQueue {
+    // SAFETY: the caller's.
+    unsafe { (*port).0.txq(queue) }.unwrap_or(core::ptr::null_mut())
+}
+
+/// Stops (then drain) or starts (then fill) one Rx queue.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; nobody polls the queue.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rxq_switch(port: *mut PortHandle, queue: u16, on: bool) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.switch_rx(queue, on) })
+}
+
+/// Stops (then drain) or starts one Tx queue.
+///
+/// # Safety
+/// As [`rxlab_rxq_switch`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_txq_switch(port: *mut PortHandle, queue: u16, on: bool) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).0.switch_tx(queue, on) })
+}
+
+// ---- one call per burst, on the lcore that polls the queue ----
+
+/// Receives up to `n` frames into `out`, and posts buffers from the end of `spares`, `*used` of them; frames
+/// received.
+///
+/// # Safety
+/// `q` is from [`rxlab_port_rxq`] and polled by this thread alone; the arrays hold `n` and `n_spares` entries.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rx_burst(
+    q: *mut RxQueue,
+    out: *mut Completion,
+    n: u16,
+    spares: *const u64,
+    n_spares: u16,
+    used: *mut u16,
+) -> u16 {
+    // SAFETY: the caller's; any bytes make a `Completion`.
+    unsafe {
+        let out = core::slice::from_raw_parts_mut(out, usize::from(n));
+        let spares = core::slice::from_raw_parts(spares, usize::from(n_spares));
+        let (received, taken) = (*q).burst(out, spares);
+        *used = taken as u16;
+        received as u16
+    }
+}
+
+/// Posts buffers from the end of `spares`, `*used` of them; buffers that the rings still miss.
+///
+/// # Safety
+/// As [`rxlab_rx_burst`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rxq_fill(
+    q: *mut RxQueue,
+    spares: *const u64,
+    n_spares: u16,
+    used: *mut u16,
+) -> u32 {
+    // SAFETY: the caller's.
+    unsafe {
+        let (missing, taken) = (*q).fill(core::slice::from_raw_parts(spares, usize::from(n_spares)));
+        *used = taken as u16;
+        missing as u32
+    }
+}
+
+/// Hands every buffer of a stopped queue to `give`.
+///
+/// # Safety
+/// `q` is from [`rxlab_port_rxq`]; its port or it is stopped; nobody polls it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rxq_drain(q: *mut RxQueue, give: Give, ctx: *mut c_void) {
+    // SAFETY: the caller's.
+    unsafe { (*q).drain(give, ctx) }
+}
+
+/// Frames that wait to be received.
+///
+/// # Safety
+/// `q` is from [`rxlab_port_rxq`] and polled by this thread alone.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rxq_count(q: *mut RxQueue) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { (*q).waiting() }
+}
+
+/// State of the descriptor `offset` behind the next one to read: 0 empty, 1 received, -EINVAL beyond the ring.
+///
+/// # Safety
+/// As [`rxlab_rxq_count`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rxq_status(q: *mut RxQueue, offset: u16) -> c_int {
+    // SAFETY: the caller's.
+    let q = unsafe { &mut *q };
+    match u32::from(offset) {
+        n if n >= q.size() => -libc::EINVAL,
+        n => c_int::from(n < q.waiting()),
+    }
+}
+
+/// Posts whole frames; segments taken. `*freed`: so many of the oldest segments are read, and their mbufs, in
+/// the order of posting, the caller's to free.
+///
+/// # Safety
+/// `q` is from [`rxlab_port_txq`] and used by this thread alone; `segments` holds `n` entries, whose bytes stay
+/// until they are freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_tx_burst(
+    q: *mut TxQueue,
+    segments: *const Segment,
+    n: u16,
+    freed: *mut u32,
+) -> u16 {
+    // SAFETY: the caller's.
+    unsafe {
+        let (taken, read) = (*q).burst(core::slice::from_raw_parts(segments, usize::from(n)));
+        *freed = read;
+        taken as u16
+    }
+}
+
+/// Segments read since the last call that told of them.
+///
+/// # Safety
+/// As [`rxlab_tx_burst`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_txq_reclaim(q: *mut TxQueue) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { (*q).reclaim() }
+}
+
+/// All segments that are posted, after a stop.
+///
+/// # Safety
+/// As [`rxlab_tx_burst`]; the port or the queue is stopped.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_txq_drain(q: *mut TxQueue) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { (*q).drain() }
+}
+
+/// State of the descriptor `offset` behind the next one to write: 0 in use, 1 free, -EINVAL beyond the ring.
+///
+/// # Safety
+/// As [`rxlab_tx_burst`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_txq_status(q: *mut TxQueue, offset: u16) -> c_int {
+    // SAFETY: the caller's.
+    let q = unsafe { &mut *q };
+    match u32::from(offset) {
+        n if n >= q.size() => -libc::EINVAL,
+        n => c_int::from(n < q.size() - q.filled()),
+    }
+}
+
+/// The name of a host half's counter `i`; NULL beyond the last.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_host_counter_name(args: *const Args, i: u32) -> *const c_char {
+    // SAFETY: the caller's.
+    let names: &[&CStr] = match unsafe { (*args).iface() } {
+        "privring" => &[c"debts", c"faults"],
+        "shring" => &[c"lock_taken", c"lock_waits", c"debts", c"faults"],
+        _ => &[c"foreign", c"debts", c"faults"],
+    };
+    names.get(i as usize).map_or(core::ptr::null(), |name| name.as_ptr())
+}
+
+const _: () = assert!(NAMES.len() == Outcome::ALL.len() && HOST_COUNTERS >= 4);

@@ -1,0 +1,44 @@
+//! The software card behind the DPDK driver `net_rxlab`: ports whose queues are the rings of crate `rings`,
+//! served by a NIC core of the process.
+//!
+//! The driver is C (`dpdk/`); [`ffi`] is all that it calls. Control calls and the NIC core meet at one lock
+//! per port ([`port`]), which the NIC core never waits for; a burst of the application takes no lock.
+
+mod args;
+mod card;
+mod checksums;
+mod counters;
+mod engine;
+pub mod ffi;
+mod filter;
+mod lower;
+mod port;
+mod queue;
+mod source;
+
+use memory::native::{Foreign, NativeView};
+
+/// What every agent sees: words in EAL memory, packets in mbufs.
+type View = NativeView<'static, Foreign>;
+
+/// The most Rx and the most Tx queues of a port.
+pub const QUEUES: usize = 64;
+/// Frames that the NIC core takes at a time.
+const BURST: usize = 64;
+
+/// Why a call of the driver failed.
+#[derive(Debug, thiserror::Error)]
+enum Error {
+    /// A value that is not allowed: what was given, where, and what is allowed.
+    #[error("{0}")]
+    Invalid(String),
+    /// The NIC core did not let go of the port in time.
+    #[error("the NIC core does not answer: it has been in one turn for longer than {} s", port::PATIENCE_S)]
+    Busy,
+}
+
+impl From<rings::SizeError> for Error {
+    fn from(e: rings::SizeError) -> Error {
+        Error::Invalid(e.to_string())
+    }
+}

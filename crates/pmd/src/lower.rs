@@ -1,0 +1,51 @@
+//! A port below this one: another DPDK port, reached through calls of the driver.
+
+use core::ffi::c_void;
+
+use crate::BURST;
+
+/// A frame of the port below, in one piece.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct LowerFrame {
+    /// Its first byte.
+    pub data: *const u8,
+    /// Bytes.
+    pub len: u32,
+}
+
+impl LowerFrame {
+    pub(crate) const NONE: LowerFrame = LowerFrame { data: core::ptr::null(), len: 0 };
+}
+
+/// What the NIC core calls to reach the port below, on its own thread, one call at a time.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Lower {
+    /// Passed to every call.
+    pub ctx: *mut c_void,
+    /// Receives up to `n` frames (at most 64); they stay valid until `rx_done`.
+    pub rx: unsafe extern "C" fn(ctx: *mut c_void, frames: *mut LowerFrame, n: u16) -> u16,
+    /// The frames of the last `rx` are copied.
+    pub rx_done: unsafe extern "C" fn(ctx: *mut c_void),
+    /// Finds `n` buffers (at most 64) of at least `len[i]` bytes each; how many there were, from the first.
+    pub tx_get: unsafe extern "C" fn(ctx: *mut c_void, len: *const u32, data: *mut *mut u8, n: u16) -> u16,
+    /// Sends the buffers of the last `tx_get`, filled, and frees what the port below refuses; how many were
+    /// sent.
+    pub tx_send: unsafe extern "C" fn(ctx: *mut c_void, n: u16) -> u16,
+}
+
+// SAFETY: the driver promises that the calls may come from the NIC core's thread, one at a time.
+unsafe impl Send for Lower {}
+
+impl Lower {
+    /// Receives; how many of `frames` are filled.
+    ///
+    /// # Safety
+    /// The port below is there, and no frames are out.
+    pub(crate) unsafe fn receive(&self, frames: &mut [LowerFrame; BURST]) -> usize {
+        // SAFETY: the caller's; the array has room for what is asked.
+        let n = unsafe { (self.rx)(self.ctx, frames.as_mut_ptr(), BURST as u16) };
+        usize::from(n).min(BURST)
+    }
+}

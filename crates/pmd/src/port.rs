@@ -1,0 +1,404 @@
+//! A port between its two sides: the driver's control calls and the NIC core's turns.
+//!
+//! Both want the engine, so it lies behind a lock. The NIC core only tries it, and not at all while a
+//! control call wants it; it holds it for one turn, a burst in each direction. A control call therefore waits
+//! for one turn at most, and it works alike where the NIC core is a service of the calling lcore: then nobody
+//! holds the lock.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use memory::native::Foreign;
+use memory::{Geometry, LINE, Region};
+use packet::{Fields, Rss};
+use rings::Nic;
+use rings::tx;
+
+use crate::args::Args;
+use crate::card::Card;
+use crate::counters::Counters;
+use crate::engine::{Engine, Far, Rings};
+use crate::lower::Lower;
+use crate::queue::{RxQueue, TxQueue};
+use crate::{Error, View};
+
+/// How long a control call waits for the NIC core.
+pub(crate) const PATIENCE_S: u64 = 2;
+
+/// A port.
+pub(crate) struct Port {
+    pub(crate) name: String,
+    pub(crate) args: Args,
+    pub(crate) card: Arc<Card>,
+    counters: &'static Counters,
+    /// Control calls that want the engine.
+    wanted: AtomicU32,
+    engine: Mutex<Engine>,
+    halves: Mutex<Halves>,
+}
+
+/// The host halves, and the region that their words lie in. They belong to the lcores that poll the queues;
+/// the port only frees them.
+#[derive(Default)]
+struct Halves {
+    rx: Vec<*mut RxQueue>,
+    tx: Vec<*mut TxQueue>,
+    region: Option<*mut Region>,
+}
+
+// SAFETY: the pointers are only handed out, and freed when the driver says that nobody uses them any more.
+unsafe impl Send for Halves {}
+
+/// What a port starts with.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Start {
+    /// Rx queues, 1 to 64.
+    pub rx_queues: u16,
+    /// Tx queues, 0 to 64.
+    pub tx_queues: u16,
+    /// Descriptors of each Rx queue: the ring, the completion ring or Bx.
+    pub rx_desc: u32,
+    /// Descriptors of each Tx queue.
+    pub tx_desc: u32,
+    /// Bytes from an mbuf's address to the first byte of its frame.
+    pub data_offset: u32,
+    /// Bytes of frame that an mbuf holds.
+    pub room: u32,
+    /// The longest frame to receive, in bytes, at most `room`.
+    pub max_frame: u32,
+    /// Whether IP and transport checksums are verified.
+    pub checksums: bool,
+    /// Zeroed memory that starts a line and stays until the port is reset.
+    pub memory: *mut u8,
+    /// Its bytes: at least what the port asks for.
+    pub bytes: usize,
+}
+
+/// Both halves of all rings.
+type Built = (Vec<rings::AnyHost<View>>, rings::AnyNic<View>, Vec<tx::HostTx<View>>, tx::NicTx<View>);
+
+impl Port {
+    /// A stopped port on `card`.
+    ///
+    /// # Errors
+    /// An argument is not possible.
+    pub(crate) fn new(
+        card: Arc<Card>,
+        args: Args,
+        name: String,
+        counters: &'static Counters,
+    ) -> Result<Arc<Port>, Error> {
+        args.check()?;
+        let engine = Mutex::new(Engine::new(&args, counters)?);
+        let (wanted, halves) = (AtomicU32::new(0), Mutex::default());
+        let port = Arc::new(Port { name, args, card: card.clone(), counters, wanted, engine, halves });
+        card.add(port.clone());
+        Ok(port)
+    }
+
+    /// The engine for a turn; `None` while a control call wants it.
+    pub(crate) fn claim(&self) -> Option<MutexGuard<'_, Engine>> {
+        // Relaxed: only a hint, the lock orders.
+        if self.wanted.load(Ordering::Relaxed) > 0 {
+            return None;
+        }
+        self.engine.try_lock().ok()
+    }
+
+    /// The engine for a control call.
+    #[allow(clippy::disallowed_methods, reason = "real time bounds the wait for a thread")]
+    fn with<R>(&self, f: impl FnOnce(&mut Engine) -> R) -> Result<R, Error> {
+        self.wanted.fetch_add(1, Ordering::Relaxed); // a hint, as in `claim`
+        let start = Instant::now();
+        let done = loop {
+            match self.engine.try_lock() {
+                Ok(mut engine) => break Ok(f(&mut engine)),
+                Err(TryLockError::Poisoned(broken)) => break Ok(f(&mut broken.into_inner())),
+                Err(TryLockError::WouldBlock) if start.elapsed() > Duration::from_secs(PATIENCE_S) => {
+                    break Err(Error::Busy);
+                }
+                Err(TryLockError::WouldBlock) => thread::yield_now(),
+            }
+        };
+        self.wanted.fetch_sub(1, Ordering::Relaxed);
+        done
+    }
+
+    fn with_rings<R>(&self, f: impl FnOnce(&mut Rings) -> R) -> Result<R, Error> {
+        let none = || Error::Invalid(format!("{}: not started", self.name));
+        self.with(|e| e.rings.as_mut().map(f))?.ok_or_else(none)
+    }
+
+    fn halves(&self) -> MutexGuard<'_, Halves> {
+        self.halves.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    /// Bytes of memory that the queues of `start` take.
+    ///
+    /// # Errors
+    /// A size is not allowed.
+    pub(crate) fn memory(&self, start: &Start) -> Result<usize, Error> {
+        // Laid out once on pages that are never touched: no second account of what the rings take.
+        let region = Region::new(MOST, memory::Backing::Pages)
+            .map_err(|e| Error::Invalid(format!("{}: {e}", self.name)))?;
+        // SAFETY: the handles are dropped before the region, at the end of this function.
+        let lasting: &'static Region = unsafe { &*core::ptr::from_ref(&region) };
+        drop(self.lay_out(lasting, start)?);
+        Ok(region.used().next_multiple_of(LINE))
+    }
+
+    fn lay_out(&self, region: &'static Region, start: &Start) -> Result<Built, Error> {
+        let queues = u32::from(start.rx_queues);
+        let frames = frames(start)?;
+        let interface = self.args.interface(start.rx_desc, queues);
+        let mut space = region.words_of::<Foreign>();
+        let (hosts, nic) = rings::build(&mut space, &interface, queues, frames)?;
+        let sizes = tx::Sizes { ring: start.tx_desc, ..tx::Sizes::default() };
+        let (tx_hosts, tx) = match start.tx_queues {
+            // A port that never sends has a queue that nobody fills.
+            0 => tx::build(&mut space, tx::Sizes { ring: 2, ..sizes }, 1)?,
+            n => tx::build(&mut space, sizes, u32::from(n))?,
+        };
+        Ok((hosts, nic, tx_hosts, tx))
+    }
+
+    /// Makes the queues; nothing flows before [`run`](Self::run).
+    ///
+    /// # Errors
+    /// A size is not allowed, the port has started, or the NIC core does not answer.
+    ///
+    /// # Safety
+    /// `start.memory` is as [`Start`] says.
+    pub(crate) unsafe fn start(&self, start: &Start) -> Result<(), Error> {
+        let mut halves = self.halves();
+        if halves.region.is_some() {
+            return Err(Error::Invalid(format!("{}: has started", self.name)));
+        }
+        let base = core::ptr::NonNull::new(start.memory)
+            .ok_or_else(|| Error::Invalid(format!("{}: no memory for its queues", self.name)))?;
+        // SAFETY: the caller's promise.
+        let region = unsafe { Region::lent(base, start.bytes) };
+        let region = Box::new(region.map_err(|e| Error::Invalid(format!("{}: {e}", self.name)))?);
+        let region = Box::into_raw(region);
+        // SAFETY: `reset` alone frees it, after the halves that have handles into it.
+        let lasting: &'static Region = unsafe { &*region };
+        let built = self.lay_out(lasting, start).and_then(|built| {
+            self.with(|e| e.fits(start))??;
+            Ok(built)
+        });
+        let (hosts, nic, tx_hosts, tx) = match built {
+            Ok(built) => built,
+            Err(e) => {
+                // SAFETY: nothing that `lay_out` made is left.
+                drop(unsafe { Box::from_raw(region) });
+                return Err(e);
+            }
+        };
+        let m: View = lasting.view_of();
+        for (host, told) in hosts.into_iter().zip(&self.counters.host) {
+            let queue = RxQueue::new(m.clone(), host, start.rx_desc, &told.value);
+            halves.rx.push(Box::into_raw(Box::new(queue)));
+        }
+        for host in tx_hosts.into_iter().take(usize::from(start.tx_queues)) {
+            halves.tx.push(Box::into_raw(Box::new(TxQueue::new(m.clone(), host, start.tx_desc))));
+        }
+        halves.region = Some(region);
+        drop(halves);
+        let rings = Rings {
+            m,
+            nic,
+            tx,
+            sent: sent(),
+            rx_queues: start.rx_queues,
+            max_frame: start.max_frame,
+            checksums: start.checksums,
+            flight: Default::default(),
+        };
+        self.with(|e| e.rings = Some(rings))
+    }
+
+    /// The NIC core serves the port from now on.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    pub(crate) fn run(&self) -> Result<(), Error> {
+        self.with(|e| e.running = e.rings.is_some())
+    }
+
+    /// The NIC core touches nothing of the port any more: its queues can be drained.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    pub(crate) fn stop(&self) -> Result<(), Error> {
+        self.with(Engine::stop)
+    }
+
+    /// Drops the queues.
+    ///
+    /// # Errors
+    /// The NIC core does not answer: nothing is dropped.
+    ///
+    /// # Safety
+    /// The port is stopped, and no lcore uses a queue of it.
+    pub(crate) unsafe fn reset(&self) -> Result<(), Error> {
+        self.with(|e| e.rings = None)?;
+        let halves = core::mem::take(&mut *self.halves());
+        // SAFETY: all came from `Box::into_raw` in `start`, once; the caller promises that nobody uses them.
+        // The region goes last: nothing with a handle into it is left.
+        unsafe {
+            halves.rx.into_iter().for_each(|q| drop(Box::from_raw(q)));
+            halves.tx.into_iter().for_each(|q| drop(Box::from_raw(q)));
+            halves.region.into_iter().for_each(|r| drop(Box::from_raw(r)));
+        }
+        Ok(())
+    }
+
+    /// An Rx queue of a started port.
+    pub(crate) fn rxq(&self, queue: u16) -> Option<*mut RxQueue> {
+        self.halves().rx.get(usize::from(queue)).copied()
+    }
+
+    /// A Tx queue of a started port.
+    pub(crate) fn txq(&self, queue: u16) -> Option<*mut TxQueue> {
+        self.halves().tx.get(usize::from(queue)).copied()
+    }
+
+    /// Stops or starts one Rx queue. It drains after the stop and fills after the start.
+    ///
+    /// # Errors
+    /// The port has not started, or the NIC core does not answer.
+    pub(crate) fn switch_rx(&self, queue: u16, on: bool) -> Result<(), Error> {
+        self.with_rings(|r| match on {
+            true => r.nic.start_queue(&mut r.m, queue),
+            false => r.nic.stop_queue(&mut r.m, queue),
+        })
+    }
+
+    /// Stops or starts one Tx queue. It drains after the stop.
+    ///
+    /// # Errors
+    /// As [`switch_rx`](Self::switch_rx).
+    pub(crate) fn switch_tx(&self, queue: u16, on: bool) -> Result<(), Error> {
+        self.with_rings(|r| match on {
+            true => r.tx.start_queue(&mut r.m, queue),
+            false => {
+                r.flight.clear_queue(queue);
+                r.tx.stop_queue(queue);
+            }
+        })
+    }
+
+    /// Sets which frames the port takes.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    pub(crate) fn filter(&self, filter: &crate::filter::Filter) -> Result<(), Error> {
+        self.with(|e| e.filter = filter.clone())
+    }
+
+    /// Sets key, fields and indirection table.
+    ///
+    /// # Errors
+    /// They are not possible, or the NIC core does not answer.
+    pub(crate) fn rss(&self, key: &[u8], fields: Fields, table: &[u16]) -> Result<(), Error> {
+        let rss = Rss::new(key, table).map_err(|e| Error::Invalid(e.to_string()))?.with_fields(fields);
+        self.with(|e| {
+            let queues = e.rings.as_ref().map_or(u16::MAX, |r| r.rx_queues);
+            leads_to(&rss, queues).map(|()| e.rss = rss)
+        })?
+    }
+
+    /// Sets the far end of the wire.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    fn set_far(&self, far: Far) -> Result<(), Error> {
+        self.with(|e| {
+            if let Some(rings) = &mut e.rings {
+                // What was collected for the old end is lost on the way; its buffers go back as sent.
+                rings.abandon();
+            }
+            e.far = far;
+        })
+    }
+
+    /// Joins two ports by a wire.
+    ///
+    /// # Errors
+    /// A port has another source, or the NIC core does not answer.
+    pub(crate) fn pair(a: &Arc<Port>, b: &Arc<Port>) -> Result<(), Error> {
+        for port in [a, b] {
+            if !matches!(port.args.wire, crate::args::Wire::Pair(_)) {
+                return Err(Error::Invalid(format!("{}: its source is no pair", port.name)));
+            }
+        }
+        a.set_far(Far::Peer(Some(b.clone())))?;
+        b.set_far(Far::Peer(Some(a.clone())))
+    }
+
+    /// Takes the wire between this port and its peer away, at both ends.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    pub(crate) fn unpair(&self) -> Result<(), Error> {
+        let peer = self.with(|e| match &mut e.far {
+            Far::Peer(peer) => peer.take(),
+            _ => None,
+        })?;
+        peer.map_or(Ok(()), |peer| peer.set_far(Far::Peer(None)))
+    }
+
+    /// Sets or takes away the port below.
+    ///
+    /// # Errors
+    /// The source is no port, or the NIC core does not answer.
+    pub(crate) fn lower(&self, lower: Option<Lower>) -> Result<(), Error> {
+        if !matches!(self.args.wire, crate::args::Wire::Port(_)) {
+            return Err(Error::Invalid(format!("{}: its source is no port", self.name)));
+        }
+        self.set_far(Far::Lower(lower))
+    }
+}
+
+/// Address space in which a port's words are laid out on trial, in bytes.
+const MOST: usize = 64 << 30;
+
+fn frames(start: &Start) -> Result<Foreign, Error> {
+    let Start { data_offset, room, max_frame, .. } = *start;
+    let geometry = Geometry { count: 1, stride: u32::MAX, offset: data_offset, room };
+    geometry.check().map_err(rings::SizeError::from)?;
+    if max_frame > room {
+        let what = format!("frames of {max_frame} B do not fit buffers of {room} B");
+        return Err(Error::Invalid(what));
+    }
+    // SAFETY: the driver posts addresses of mbufs alone, whose geometry it has checked at queue set-up.
+    Ok(unsafe { Foreign::new(data_offset, room) })
+}
+
+/// Segments to send are addresses of their first byte.
+fn sent() -> Foreign {
+    // SAFETY: a segment's length, which `check` gets, is what the driver read from the mbuf; nothing is
+    // written through it.
+    unsafe { Foreign::new(0, u32::MAX) }
+}
+
+/// Whether every entry of the indirection table is a queue.
+fn leads_to(rss: &Rss, queues: u16) -> Result<(), Error> {
+    match rss.table().iter().find(|q| **q >= queues) {
+        Some(q) => Err(Error::Invalid(format!(
+            "RSS indirection table: queue {q}; allowed: 0 to {}",
+            queues.saturating_sub(1)
+        ))),
+        None => Ok(()),
+    }
+}
+
+impl Engine {
+    /// Whether what was set before the start fits the queues.
+    fn fits(&self, start: &Start) -> Result<(), Error> {
+        leads_to(&self.rss, start.rx_queues)
+    }
+}

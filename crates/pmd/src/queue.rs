@@ -1,0 +1,197 @@
+//! An Rx or Tx queue as the lcore that polls it has it.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use memory::Buf;
+use rings::tx::HostTx;
+use rings::{AnyHost, Buffers, Completion, Host, Segment};
+
+use crate::View;
+use crate::counters::HOST_COUNTERS;
+
+/// Polls between two updates of the counters in EAL memory.
+const TELL: u32 = 1024;
+
+/// An Rx queue's host half.
+pub struct RxQueue {
+    m: View,
+    host: AnyHost<View>,
+    /// Buffers that a ring gave back outside of a drain: used before any spare.
+    strays: Vec<Buf>,
+    polls: u32,
+    size: u32,
+    told: &'static [AtomicU64; HOST_COUNTERS],
+}
+
+/// Empty buffers that the driver has taken from its pool before the call: used from the end.
+struct Spares<'a> {
+    left: &'a [u64],
+    strays: &'a mut Vec<Buf>,
+}
+
+impl Buffers<View> for Spares<'_> {
+    #[inline(always)]
+    fn take(&mut self, _m: &mut View, out: &mut [Buf]) -> usize {
+        let n = out.len().min(self.left.len());
+        let (rest, taken) = self.left.split_at(self.left.len() - n);
+        for (slot, raw) in out.iter_mut().zip(taken) {
+            *slot = Buf(*raw);
+        }
+        self.left = rest;
+        n + self.take_strays(&mut out[n..])
+    }
+
+    fn give(&mut self, _m: &mut View, bufs: &[Buf]) {
+        self.strays.extend_from_slice(bufs);
+    }
+}
+
+impl Spares<'_> {
+    #[inline(always)]
+    fn take_strays(&mut self, out: &mut [Buf]) -> usize {
+        if self.strays.is_empty() {
+            return 0;
+        }
+        let n = out.len().min(self.strays.len());
+        for (slot, buf) in out.iter_mut().zip(self.strays.drain(self.strays.len() - n..)) {
+            *slot = buf;
+        }
+        n
+    }
+}
+
+/// Where the driver takes buffers back.
+pub type Give = unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64, n: u32);
+
+struct Returns {
+    give: Give,
+    ctx: *mut c_void,
+}
+
+impl Buffers<View> for Returns {
+    fn take(&mut self, _m: &mut View, _out: &mut [Buf]) -> usize {
+        0
+    }
+
+    fn give(&mut self, _m: &mut View, bufs: &[Buf]) {
+        // SAFETY: the driver's call for its own `ctx`; `Buf` is laid out as the word in it.
+        unsafe { (self.give)(self.ctx, bufs.as_ptr().cast(), bufs.len() as u32) };
+    }
+}
+
+impl RxQueue {
+    pub(crate) fn new(
+        m: View,
+        host: AnyHost<View>,
+        size: u32,
+        told: &'static [AtomicU64; HOST_COUNTERS],
+    ) -> RxQueue {
+        RxQueue { m, host, strays: Vec::new(), polls: 0, size, told }
+    }
+
+    /// Receives, and posts `spares` from the end; frames received and spares used.
+    #[inline(always)]
+    pub(crate) fn burst(&mut self, out: &mut [Completion], spares: &[u64]) -> (usize, usize) {
+        let mut bufs = Spares { left: spares, strays: &mut self.strays };
+        let n = self.host.rx_burst(&mut self.m, &mut bufs, out);
+        let used = spares.len() - bufs.left.len();
+        self.polls = self.polls.wrapping_add(1);
+        if self.polls.is_multiple_of(TELL) {
+            self.tell();
+        }
+        (n, used)
+    }
+
+    /// Posts `spares` from the end; buffers still missing and spares used.
+    pub(crate) fn fill(&mut self, spares: &[u64]) -> (usize, usize) {
+        let mut bufs = Spares { left: spares, strays: &mut self.strays };
+        let missing = self.host.fill(&mut self.m, &mut bufs);
+        (missing, spares.len() - bufs.left.len())
+    }
+
+    /// Gives every buffer of the queue back, once the NIC core has stopped it.
+    pub(crate) fn drain(&mut self, give: Give, ctx: *mut c_void) {
+        let mut returns = Returns { give, ctx };
+        self.host.drain(&mut self.m, &mut returns);
+        returns.give(&mut self.m, &core::mem::take(&mut self.strays));
+        self.tell();
+    }
+
+    /// Frames that wait to be received.
+    pub(crate) fn waiting(&mut self) -> u32 {
+        u32::try_from(self.host.waiting(&mut self.m)).unwrap_or(u32::MAX)
+    }
+
+    /// Descriptors.
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+
+    #[cold]
+    fn tell(&self) {
+        for (i, told) in self.told.iter().enumerate() {
+            let Some((_, value)) = self.host.counter(i) else { return };
+            told.store(value, Relaxed); // a statistic: orders nothing
+        }
+    }
+}
+
+/// A Tx queue's host half.
+pub struct TxQueue {
+    m: View,
+    host: HostTx<View>,
+    size: u32,
+}
+
+/// Counts what may be freed: the driver keeps the mbufs of each segment itself, in order.
+struct Freed(u32);
+
+impl Buffers<View> for Freed {
+    fn take(&mut self, _m: &mut View, _out: &mut [Buf]) -> usize {
+        0
+    }
+
+    #[inline(always)]
+    fn give(&mut self, _m: &mut View, bufs: &[Buf]) {
+        self.0 += bufs.len() as u32;
+    }
+}
+
+impl TxQueue {
+    pub(crate) fn new(m: View, host: HostTx<View>, size: u32) -> TxQueue {
+        TxQueue { m, host, size }
+    }
+
+    /// Posts whole frames; segments taken, and older ones that the NIC core has read.
+    #[inline(always)]
+    pub(crate) fn burst(&mut self, segments: &[Segment]) -> (usize, u32) {
+        let mut freed = Freed(0);
+        let n = self.host.tx_burst(&mut self.m, &mut freed, segments);
+        (n, freed.0)
+    }
+
+    /// Segments that the NIC core has read since it was last asked.
+    pub(crate) fn reclaim(&mut self) -> u32 {
+        let mut freed = Freed(0);
+        self.host.reclaim(&mut self.m, &mut freed);
+        freed.0
+    }
+
+    /// All segments posted, once the NIC core has stopped the queue.
+    pub(crate) fn drain(&mut self) -> u32 {
+        let mut freed = Freed(0);
+        self.host.drain(&mut self.m, &mut freed);
+        freed.0
+    }
+
+    /// Segments posted and not yet freed.
+    pub(crate) fn filled(&self) -> u32 {
+        self.host.filled()
+    }
+
+    /// Descriptors.
+    pub(crate) fn size(&self) -> u32 {
+        self.size
+    }
+}

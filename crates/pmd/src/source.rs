@@ -1,0 +1,106 @@
+//! Frames that nobody sends: generated ones and captures, made once and offered over and over.
+
+use nic::Pace;
+use traffic::{Arrival, Rate, Workload};
+
+use crate::args::Wire;
+use crate::{BURST, Error};
+
+/// Frames that a generator makes. The NIC core parses and hashes each of them anew on every lap.
+const FRAMES: usize = 8192;
+const SEED: u64 = 1;
+/// The most bytes of a capture that are kept.
+const CAPTURE: usize = 1 << 30;
+
+/// A stock of frames, offered in turn.
+pub(crate) struct Stock {
+    bytes: Box<[u8]>,
+    /// Start and length of each frame.
+    frames: Box<[(u32, u16)]>,
+    next: usize,
+}
+
+impl Stock {
+    /// The stock of a wire that has one.
+    ///
+    /// # Errors
+    /// The capture cannot be read or has no frame.
+    pub(crate) fn of(wire: &Wire) -> Result<Option<Stock>, Error> {
+        match wire {
+            Wire::Generated(spec) => Stock::generated(spec).map(Some),
+            Wire::Capture(path) => Stock::captured(path).map(Some),
+            Wire::Loop | Wire::Port(_) | Wire::Pair(_) => Ok(None),
+        }
+    }
+
+    fn generated(spec: &traffic::Spec) -> Result<Stock, Error> {
+        let mut source = Workload::Generated(spec.clone()).source(0, 1, Rate::Gbps(100.0), SEED);
+        let (mut arrival, mut stock) = (Arrival::EMPTY, Filling::default());
+        while stock.frames.len() < FRAMES && source.next(&mut arrival) {
+            stock.add(arrival.bytes(), usize::from(arrival.len));
+        }
+        stock.finish("gen")
+    }
+
+    fn captured(path: &str) -> Result<Stock, Error> {
+        let mut stock = Filling::default();
+        traffic::each_frame(path, |frame, len| {
+            let fits = stock.bytes.len() + len <= CAPTURE;
+            if fits {
+                stock.add(frame, len);
+            }
+            fits
+        })
+        .map_err(|e| Error::Invalid(format!("source=pcap:{path}: {e}")))?;
+        stock.finish("pcap")
+    }
+
+    /// The next frames, as many as `out` takes and `pace` allows by `now`; how many.
+    pub(crate) fn take<'a>(
+        &'a mut self,
+        out: &mut [&'a [u8]; BURST],
+        pace: &mut Pace,
+        now: memory::Ps,
+    ) -> usize {
+        for (n, slot) in out.iter_mut().enumerate() {
+            if pace.limits() && pace.free() > now {
+                return n;
+            }
+            let (at, len) = self.frames[self.next];
+            self.next = if self.next + 1 == self.frames.len() { 0 } else { self.next + 1 };
+            if pace.limits() {
+                pace.send(now, u32::from(len));
+            }
+            *slot = &self.bytes[at as usize..][..usize::from(len)];
+        }
+        BURST
+    }
+}
+
+/// A stock in the making.
+#[derive(Default)]
+struct Filling {
+    bytes: Vec<u8>,
+    frames: Vec<(u32, u16)>,
+}
+
+impl Filling {
+    /// A frame of `len` bytes that begins with `head`; zeros follow.
+    fn add(&mut self, head: &[u8], len: usize) {
+        let Ok(short) = u16::try_from(len) else { return };
+        // Frames start on lines, as a card's buffer would hold them.
+        let at = self.bytes.len().next_multiple_of(memory::LINE);
+        let Ok(start) = u32::try_from(at) else { return };
+        self.bytes.resize(at, 0);
+        self.bytes.extend_from_slice(&head[..head.len().min(len)]);
+        self.bytes.resize(at + len, 0);
+        self.frames.push((start, short));
+    }
+
+    fn finish(self, kind: &str) -> Result<Stock, Error> {
+        if self.frames.is_empty() {
+            return Err(Error::Invalid(format!("source={kind}: gives no frame")));
+        }
+        Ok(Stock { bytes: self.bytes.into(), frames: self.frames.into(), next: 0 })
+    }
+}

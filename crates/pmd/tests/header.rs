@@ -1,0 +1,77 @@
+//! `dpdk/rxlab_pmd.h` is what cbindgen makes of `src/ffi.rs`. After a change of the calls:
+//! `RXLAB_WRITE_HEADER=1 cargo test -p pmd --test header`.
+
+use std::path::Path;
+
+use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
+
+/// Rust's names and C's.
+const NAMES: [(&str, &str); 19] = [
+    ("Args", "rxlab_args"),
+    ("Buf", "uint64_t"),
+    ("CardHandle", "rxlab_card"),
+    ("Completion", "rxlab_completion"),
+    ("Counters", "rxlab_counters"),
+    ("Filter", "rxlab_filter"),
+    ("Give", "rxlab_give"),
+    ("HostCounters", "rxlab_host_counters"),
+    ("Idle", "rxlab_idle"),
+    ("Lower", "rxlab_lower"),
+    ("LowerFrame", "rxlab_frame"),
+    ("PortHandle", "rxlab_port"),
+    ("RssConf", "rxlab_rss"),
+    ("RxCounters", "rxlab_rx_counters"),
+    ("RxQueue", "rxlab_rxq"),
+    ("Segment", "rxlab_segment"),
+    ("Source", "rxlab_source"),
+    ("Start", "rxlab_start"),
+    ("TxCounters", "rxlab_tx_counters"),
+];
+
+fn generated() -> Result<String, Box<dyn std::error::Error>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut rename: std::collections::HashMap<String, String, _> =
+        NAMES.iter().map(|(rust, c)| ((*rust).into(), (*c).into())).collect();
+    rename.insert("TxQueue".into(), "rxlab_txq".into());
+    rename.insert("AtomicU64".into(), "uint64_t".into());
+    let constants = ["QUEUES", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY"];
+    let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED"];
+    for name in constants.into_iter().chain(bits) {
+        rename.insert(name.into(), format!("RXLAB_{name}"));
+    }
+    let not_ours = ["Buf", "MARK", "CACHE", "Outcome"].map(String::from).to_vec();
+    let config = Config {
+        language: Language::C,
+        style: Style::Tag,
+        pragma_once: true,
+        cpp_compat: true,
+        usize_is_size_t: true,
+        header: Some("/* Made from crates/pmd/src/ffi.rs by its test `header`: do not edit. */".into()),
+        enumeration: EnumConfig {
+            rename_variants: RenameRule::ScreamingSnakeCase,
+            prefix_with_name: true,
+            ..EnumConfig::default()
+        },
+        export: ExportConfig { rename, exclude: not_ours, ..ExportConfig::default() },
+        ..Config::default()
+    };
+    let parts = [root.join("src/lib.rs"), root.join("../rings/src/lib.rs")];
+    let builder = parts.iter().fold(Builder::new().with_config(config), |b, src| b.with_src(src));
+    let mut text = Vec::new();
+    builder.generate()?.write(&mut text);
+    Ok(String::from_utf8(text)?)
+}
+
+#[test]
+fn the_header_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dpdk/rxlab_pmd.h");
+    let made = generated().unwrap();
+    if std::env::var_os("RXLAB_WRITE_HEADER").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let there = std::fs::read_to_string(&path).unwrap();
+    assert!(
+        there == made,
+        "dpdk/rxlab_pmd.h is out of date: RXLAB_WRITE_HEADER=1 cargo test -p pmd --test header"
+    );
+}

@@ -1,0 +1,743 @@
+/* Made from crates/pmd/src/ffi.rs by its test `header`: do not edit. */
+
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/**
+ * The most Rx and the most Tx queues of a port.
+ */
+#define RXLAB_QUEUES 64
+
+/**
+ * The IPv4 header's checksum is right.
+ */
+#define RXLAB_IP_GOOD (1 << 16)
+
+/**
+ * It is wrong.
+ */
+#define RXLAB_IP_BAD (1 << 17)
+
+/**
+ * The checksum of TCP or UDP is right, or the UDP sender made none.
+ */
+#define RXLAB_L4_GOOD (1 << 18)
+
+/**
+ * It is wrong.
+ */
+#define RXLAB_L4_BAD (1 << 19)
+
+/**
+ * Outcomes of a received frame.
+ */
+#define RXLAB_OUTCOMES 9
+
+/**
+ * Named counters of a host half.
+ */
+#define RXLAB_HOST_COUNTERS 8
+
+/**
+ * The RSS value of a frame is a hash.
+ */
+#define RXLAB_HASHED (1 << 20)
+
+/**
+ * Entries of the largest indirection table.
+ */
+#define RXLAB_RETA 512
+
+/**
+ * Bytes of the longest RSS key.
+ */
+#define RXLAB_KEY 52
+
+/**
+ * Addresses that a port listens to.
+ */
+#define RXLAB_MACS 16
+
+/**
+ * Multicast groups that it listens to.
+ */
+#define RXLAB_GROUPS 64
+
+/**
+ * What the NIC core does when no port has work.
+ */
+enum rxlab_idle {
+  /**
+   * Looks again at once: it has the CPU to itself.
+   */
+  RXLAB_IDLE_SPIN,
+  /**
+   * Lets others on its CPU run.
+   */
+  RXLAB_IDLE_YIELD,
+  /**
+   * Sleeps for 50 us.
+   */
+  RXLAB_IDLE_SLEEP,
+};
+
+/**
+ * Where a port's frames come from.
+ */
+enum rxlab_source {
+  /**
+   * What is sent.
+   */
+  RXLAB_SOURCE_LOOP,
+  /**
+   * A generator.
+   */
+  RXLAB_SOURCE_GEN,
+  /**
+   * A capture.
+   */
+  RXLAB_SOURCE_PCAP,
+  /**
+   * Another DPDK port.
+   */
+  RXLAB_SOURCE_PORT,
+  /**
+   * Another port of this driver.
+   */
+  RXLAB_SOURCE_PAIR,
+};
+
+/**
+ * A port's arguments, each checked when it is set.
+ */
+struct rxlab_args;
+
+/**
+ * A NIC core as the driver holds it.
+ */
+struct rxlab_card;
+
+/**
+ * A port as the driver holds it.
+ */
+struct rxlab_port;
+
+/**
+ * An Rx queue's host half.
+ */
+struct rxlab_rxq;
+
+/**
+ * A Tx queue's host half.
+ */
+struct rxlab_txq;
+
+/**
+ * An Rx queue's, written by the NIC core.
+ */
+struct rxlab_rx_counters {
+  /**
+   * Frames by outcome.
+   */
+  uint64_t outcome[RXLAB_OUTCOMES];
+  /**
+   * Bytes of the delivered ones.
+   */
+  uint64_t bytes;
+};
+
+/**
+ * A Tx queue's, written by the NIC core.
+ */
+struct rxlab_tx_counters {
+  /**
+   * Frames sent.
+   */
+  uint64_t packets;
+  /**
+   * Their bytes.
+   */
+  uint64_t bytes;
+  /**
+   * Frames that could not be sent.
+   */
+  uint64_t faults;
+};
+
+/**
+ * A host half's own, written by the lcore that polls the queue.
+ */
+struct rxlab_host_counters {
+  /**
+   * By number; the names depend on the interface.
+   */
+  uint64_t value[RXLAB_HOST_COUNTERS];
+};
+
+/**
+ * All of a port. Zero at first; each word has one writer.
+ */
+struct rxlab_counters {
+  /**
+   * Rx queues.
+   */
+  struct rxlab_rx_counters rx[RXLAB_QUEUES];
+  /**
+   * Tx queues.
+   */
+  struct rxlab_tx_counters tx[RXLAB_QUEUES];
+  /**
+   * Host halves.
+   */
+  struct rxlab_host_counters host[RXLAB_QUEUES];
+};
+
+/**
+ * A frame of the port below, in one piece.
+ */
+struct rxlab_frame {
+  /**
+   * Its first byte.
+   */
+  const uint8_t *data;
+  /**
+   * Bytes.
+   */
+  uint32_t len;
+};
+
+/**
+ * What the NIC core calls to reach the port below, on its own thread, one call at a time.
+ */
+struct rxlab_lower {
+  /**
+   * Passed to every call.
+   */
+  void *ctx;
+  /**
+   * Receives up to `n` frames (at most 64); they stay valid until `rx_done`.
+   */
+  uint16_t (*rx)(void *ctx, struct rxlab_frame *frames, uint16_t n);
+  /**
+   * The frames of the last `rx` are copied.
+   */
+  void (*rx_done)(void *ctx);
+  /**
+   * Finds `n` buffers (at most 64) of at least `len[i]` bytes each; how many there were, from the first.
+   */
+  uint16_t (*tx_get)(void *ctx, const uint32_t *len, uint8_t **data, uint16_t n);
+  /**
+   * Sends the buffers of the last `tx_get`, filled, and frees what the port below refuses; how many were
+   * sent.
+   */
+  uint16_t (*tx_send)(void *ctx, uint16_t n);
+};
+
+/**
+ * What a port takes from its wire.
+ */
+struct rxlab_filter {
+  /**
+   * Every frame.
+   */
+  bool promiscuous;
+  /**
+   * Every multicast frame.
+   */
+  bool all_multicast;
+  /**
+   * Whether the link is up: without it there is no frame to take or to send.
+   */
+  bool link_up;
+  /**
+   * Entries of `mac` in use.
+   */
+  uint32_t macs;
+  /**
+   * The port's own addresses.
+   */
+  uint8_t mac[RXLAB_MACS][6];
+  /**
+   * Entries of `group` in use.
+   */
+  uint32_t groups;
+  /**
+   * Multicast groups.
+   */
+  uint8_t group[RXLAB_GROUPS][6];
+};
+
+/**
+ * Key, fields and indirection table.
+ */
+struct rxlab_rss {
+  /**
+   * The key.
+   */
+  uint8_t key[RXLAB_KEY];
+  /**
+   * Bytes of it in use, from 40.
+   */
+  uint32_t key_len;
+  /**
+   * What is hashed: 1 IPv4, 2 IPv4 with ports, 4 IPv6, 8 IPv6 with ports.
+   */
+  uint32_t hash;
+  /**
+   * Entries of `reta` in use, a power of two.
+   */
+  uint32_t reta_len;
+  /**
+   * Queues.
+   */
+  uint16_t reta[RXLAB_RETA];
+};
+
+/**
+ * What a port starts with.
+ */
+struct rxlab_start {
+  /**
+   * Rx queues, 1 to 64.
+   */
+  uint16_t rx_queues;
+  /**
+   * Tx queues, 0 to 64.
+   */
+  uint16_t tx_queues;
+  /**
+   * Descriptors of each Rx queue: the ring, the completion ring or Bx.
+   */
+  uint32_t rx_desc;
+  /**
+   * Descriptors of each Tx queue.
+   */
+  uint32_t tx_desc;
+  /**
+   * Bytes from an mbuf's address to the first byte of its frame.
+   */
+  uint32_t data_offset;
+  /**
+   * Bytes of frame that an mbuf holds.
+   */
+  uint32_t room;
+  /**
+   * The longest frame to receive, in bytes, at most `room`.
+   */
+  uint32_t max_frame;
+  /**
+   * Whether IP and transport checksums are verified.
+   */
+  bool checksums;
+  /**
+   * Zeroed memory that starts a line and stays until the port is reset.
+   */
+  uint8_t *memory;
+  /**
+   * Its bytes: at least what the port asks for.
+   */
+  size_t bytes;
+};
+
+/**
+ * A frame as the host receives it. Its layout is C's: a driver's receive call fills an array of them.
+ */
+struct rxlab_completion {
+  /**
+   * The buffer that holds it; the receiver owns it.
+   */
+  uint64_t buf;
+  /**
+   * Bytes, without FCS.
+   */
+  uint16_t len;
+  /**
+   * RSS hash.
+   */
+  uint32_t rss;
+  /**
+   * Packet type and mark, as the NIC's parser set them.
+   */
+  uint32_t kind;
+};
+
+/**
+ * Where the driver takes buffers back.
+ */
+typedef void (*rxlab_give)(void *ctx, const uint64_t *bufs, uint32_t n);
+
+/**
+ * One segment of a frame to send. A frame is one or more segments, the last one marked. Its layout is
+ * C's.
+ */
+struct rxlab_segment {
+  /**
+   * The buffer; the ring owns it until the NIC has read it.
+   */
+  uint64_t buf;
+  /**
+   * First byte.
+   */
+  uint16_t off;
+  /**
+   * Bytes.
+   */
+  uint16_t len;
+  /**
+   * Whether the frame ends here.
+   */
+  bool last;
+};
+
+
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * The name of an outcome; NULL beyond the last.
+ */
+const char *rxlab_outcome_name(uint32_t outcome);
+
+/**
+ * A NIC core without a thread.
+ */
+struct rxlab_card *rxlab_card_new(void);
+
+/**
+ * Starts a thread of the NIC core on `cpu`.
+ *
+ * # Safety
+ * `card` is from [`rxlab_card_new`]; `err` has room for `err_len` bytes.
+ */
+int rxlab_card_start(struct rxlab_card *card,
+                     uint32_t cpu,
+                     enum rxlab_idle idle,
+                     char *err,
+                     size_t err_len);
+
+/**
+ * One turn over all ports, for a NIC core without a thread; whether there was work.
+ *
+ * # Safety
+ * `card` is from [`rxlab_card_new`].
+ */
+bool rxlab_card_turn(struct rxlab_card *card);
+
+/**
+ * Ends the thread and frees the NIC core.
+ *
+ * # Safety
+ * `card` is from [`rxlab_card_new`]; all its ports are freed; nobody uses it any more.
+ */
+void rxlab_card_free(struct rxlab_card *card);
+
+/**
+ * The default arguments.
+ */
+struct rxlab_args *rxlab_args_new(void);
+
+/**
+ * Frees them.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+void rxlab_args_free(struct rxlab_args *args);
+
+/**
+ * Sets one argument.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`]; `key` and `value` end with a zero byte; `err` has room for `err_len`.
+ */
+int rxlab_args_set(struct rxlab_args *args,
+                   const char *key,
+                   const char *value,
+                   char *err,
+                   size_t err_len);
+
+/**
+ * Checks what belongs together.
+ *
+ * # Safety
+ * As [`rxlab_args_set`].
+ */
+int rxlab_args_check(const struct rxlab_args *args, char *err, size_t err_len);
+
+/**
+ * Where the frames come from.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+enum rxlab_source rxlab_args_source(const struct rxlab_args *args);
+
+/**
+ * Copies the NAME of `port:` or `pair:`, or the FILE of `pcap:`, with a zero byte; its bytes without that, 0
+ * where there is none. A name that does not fit is cut.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`]; `out` has room for `len` bytes.
+ */
+size_t rxlab_args_source_name(const struct rxlab_args *args,
+                              char *out,
+                              size_t len);
+
+/**
+ * The interface's name.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+const char *rxlab_args_iface(const struct rxlab_args *args);
+
+/**
+ * A stopped port on `card`, into `*out`.
+ *
+ * # Safety
+ * `card` and `args` are from their calls, `name` ends with a zero byte, `counters` is zeroed and stays until
+ * the port is freed, `out` takes a pointer, `err` has room for `err_len` bytes.
+ */
+int rxlab_port_new(struct rxlab_card *card,
+                   const struct rxlab_args *args,
+                   const char *name,
+                   const struct rxlab_counters *counters,
+                   struct rxlab_port **out,
+                   char *err,
+                   size_t err_len);
+
+/**
+ * Frees a stopped and reset port; -ETIMEDOUT if the NIC core does not let go of it.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`], and nobody uses it any more.
+ */
+int rxlab_port_free(struct rxlab_port *port);
+
+/**
+ * Joins two ports with `source=pair` by a wire.
+ *
+ * # Safety
+ * Both are from [`rxlab_port_new`]; `err` has room for `err_len` bytes.
+ */
+int rxlab_port_pair(struct rxlab_port *a, struct rxlab_port *b, char *err, size_t err_len);
+
+/**
+ * Takes the wire to the peer away, if there is one.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`].
+ */
+int rxlab_port_unpair(struct rxlab_port *port);
+
+/**
+ * Sets the port below, or takes it away (`NULL`): no call of it is under way on return.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; `lower` is null or its calls work until it is taken away.
+ */
+int rxlab_port_lower(struct rxlab_port *port, const struct rxlab_lower *lower);
+
+/**
+ * Sets which frames the port takes, and its link.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; `filter` is filled in.
+ */
+int rxlab_port_filter(struct rxlab_port *port, const struct rxlab_filter *filter);
+
+/**
+ * Sets key, fields and indirection table.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; `rss` is filled in; `err` has room for `err_len` bytes.
+ */
+int rxlab_port_rss(struct rxlab_port *port, const struct rxlab_rss *rss, char *err, size_t err_len);
+
+/**
+ * Bytes of memory that the queues of `start` take, into `*bytes`.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; `start` is filled in but for its memory; `bytes` takes a number; `err`
+ * has room for `err_len` bytes.
+ */
+int rxlab_port_memory(const struct rxlab_port *port,
+                      const struct rxlab_start *start,
+                      size_t *bytes,
+                      char *err,
+                      size_t err_len);
+
+/**
+ * Makes the queues; nothing flows before [`rxlab_port_run`].
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; `start` is filled in, its memory zeroed, on a line of its own and there
+ * until the port is reset; `err` has room for `err_len` bytes.
+ */
+int rxlab_port_start(struct rxlab_port *port,
+                     const struct rxlab_start *start,
+                     char *err,
+                     size_t err_len);
+
+/**
+ * The NIC core serves the port from now on.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`].
+ */
+int rxlab_port_run(struct rxlab_port *port);
+
+/**
+ * The NIC core touches nothing of the port on return: its queues can be drained.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`].
+ */
+int rxlab_port_stop(struct rxlab_port *port);
+
+/**
+ * Drops the queues of a stopped and drained port: their pointers are void and its memory can be freed.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; nobody uses a queue of it.
+ */
+int rxlab_port_reset(struct rxlab_port *port);
+
+/**
+ * An Rx queue of a started port; NULL beyond the last.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`].
+ */
+struct rxlab_rxq *rxlab_port_rxq(struct rxlab_port *port, uint16_t queue);
+
+/**
+ * A Tx queue of a started port; NULL beyond the last.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`].
+ */
+struct rxlab_txq *rxlab_port_txq(struct rxlab_port *port, uint16_t queue);
+
+/**
+ * Stops (then drain) or starts (then fill) one Rx queue.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; nobody polls the queue.
+ */
+int rxlab_rxq_switch(struct rxlab_port *port, uint16_t queue, bool on);
+
+/**
+ * Stops (then drain) or starts one Tx queue.
+ *
+ * # Safety
+ * As [`rxlab_rxq_switch`].
+ */
+int rxlab_txq_switch(struct rxlab_port *port, uint16_t queue, bool on);
+
+/**
+ * Receives up to `n` frames into `out`, and posts buffers from the end of `spares`, `*used` of them; frames
+ * received.
+ *
+ * # Safety
+ * `q` is from [`rxlab_port_rxq`] and polled by this thread alone; the arrays hold `n` and `n_spares` entries.
+ */
+uint16_t rxlab_rx_burst(struct rxlab_rxq *q,
+                        struct rxlab_completion *out,
+                        uint16_t n,
+                        const uint64_t *spares,
+                        uint16_t n_spares,
+                        uint16_t *used);
+
+/**
+ * Posts buffers from the end of `spares`, `*used` of them; buffers that the rings still miss.
+ *
+ * # Safety
+ * As [`rxlab_rx_burst`].
+ */
+uint32_t rxlab_rxq_fill(struct rxlab_rxq *q,
+                        const uint64_t *spares,
+                        uint16_t n_spares,
+                        uint16_t *used);
+
+/**
+ * Hands every buffer of a stopped queue to `give`.
+ *
+ * # Safety
+ * `q` is from [`rxlab_port_rxq`]; its port or it is stopped; nobody polls it.
+ */
+void rxlab_rxq_drain(struct rxlab_rxq *q, rxlab_give give, void *ctx);
+
+/**
+ * Frames that wait to be received.
+ *
+ * # Safety
+ * `q` is from [`rxlab_port_rxq`] and polled by this thread alone.
+ */
+uint32_t rxlab_rxq_count(struct rxlab_rxq *q);
+
+/**
+ * State of the descriptor `offset` behind the next one to read: 0 empty, 1 received, -EINVAL beyond the ring.
+ *
+ * # Safety
+ * As [`rxlab_rxq_count`].
+ */
+int rxlab_rxq_status(struct rxlab_rxq *q,
+                     uint16_t offset);
+
+/**
+ * Posts whole frames; segments taken. `*freed`: so many of the oldest segments are read, and their mbufs, in
+ * the order of posting, the caller's to free.
+ *
+ * # Safety
+ * `q` is from [`rxlab_port_txq`] and used by this thread alone; `segments` holds `n` entries, whose bytes stay
+ * until they are freed.
+ */
+uint16_t rxlab_tx_burst(struct rxlab_txq *q,
+                        const struct rxlab_segment *segments,
+                        uint16_t n,
+                        uint32_t *freed);
+
+/**
+ * Segments read since the last call that told of them.
+ *
+ * # Safety
+ * As [`rxlab_tx_burst`].
+ */
+uint32_t rxlab_txq_reclaim(struct rxlab_txq *q);
+
+/**
+ * All segments that are posted, after a stop.
+ *
+ * # Safety
+ * As [`rxlab_tx_burst`]; the port or the queue is stopped.
+ */
+uint32_t rxlab_txq_drain(struct rxlab_txq *q);
+
+/**
+ * State of the descriptor `offset` behind the next one to write: 0 in use, 1 free, -EINVAL beyond the ring.
+ *
+ * # Safety
+ * As [`rxlab_tx_burst`].
+ */
+int rxlab_txq_status(struct rxlab_txq *q,
+                     uint16_t offset);
+
+/**
+ * The name of a host half's counter `i`; NULL beyond the last.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+const char *rxlab_host_counter_name(const struct rxlab_args *args, uint32_t i);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus

@@ -93,16 +93,23 @@ fn wire(value: &str) -> Result<Wire, Error> {
     }
     let what = what.to_owned();
     match kind {
-        // Commas end an argument of DPDK.
-        "gen" => match what.replace('+', ",").parse() {
+        "gen" => match traffic_spec(&what).parse() {
             Ok(spec) => Ok(Wire::Generated(spec)),
-            Err(e) => Err(Error::Invalid(format!("source={value}: {e} (with + for each comma)"))),
+            Err(e) => Err(Error::Invalid(format!("source={value}: {e} (here + for a comma, : for =)"))),
         },
         "pcap" => Ok(Wire::Capture(what)),
         "port" => Ok(Wire::Port(what)),
         "pair" => Ok(Wire::Pair(what)),
         _ => Err(bad()),
     }
+}
+
+/// A generator's description as crate `traffic` reads it. DPDK takes a comma for the end of an argument and
+/// `=` for the end of its name: `fixed:64+flows:4096` stands for `fixed:64,flows=4096`.
+fn traffic_spec(what: &str) -> String {
+    let mut parts = what.split('+');
+    let sizes = parts.next().unwrap_or_default().to_owned();
+    parts.fold(sizes, |spec, option| format!("{spec},{}", option.replacen(':', "=", 1)))
 }
 
 impl Args {
@@ -208,7 +215,7 @@ mod tests {
     #[test]
     fn what_is_allowed_is_taken() {
         let args =
-            set(&[("iface", "rxbisect"), ("ax", "64"), ("source", "gen:fixed:64+flows=4096")]).unwrap();
+            set(&[("iface", "rxbisect"), ("ax", "64"), ("source", "gen:fixed:64+flows:4096")]).unwrap();
         assert_eq!(args.iface(), "rxbisect");
         assert!(matches!(&args.wire, Wire::Generated(s) if s.flows == 4096));
         assert!(matches!(args.interface(512, 4), Interface::RxBisect(s) if s.ax == 64 && s.bx == 512));
@@ -222,7 +229,7 @@ mod tests {
             ("iface", "corecc"),
             ("source", "gen:"),
             ("source", "tap:x"),
-            ("source", "gen:fixed:64+flaws=3"),
+            ("source", "gen:fixed:64+flaws:3"),
             ("rx_rate", "-1"),
             ("tx_rate", "nan"),
             ("shared", "0"),

@@ -5,6 +5,7 @@
 //! for one turn at most, and it works alike where the NIC core is a service of the calling lcore: then nobody
 //! holds the lock.
 
+use core::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use std::thread;
@@ -141,9 +142,11 @@ impl Port {
     /// # Errors
     /// A size is not allowed.
     pub(crate) fn memory(&self, start: &Start) -> Result<usize, Error> {
-        // Laid out once on pages that are never touched: no second account of what the rings take.
-        let region = Region::new(MOST, memory::Backing::Pages)
-            .map_err(|e| Error::Invalid(format!("{}: {e}", self.name)))?;
+        // Laid out once on addresses that are never touched: no second account of what the rings take.
+        let failed = |e| Error::Invalid(format!("{}: {e}", self.name));
+        let trial = Addresses::reserve(MOST).map_err(failed)?;
+        // SAFETY: laying out makes handles and reads or writes nothing behind them; `trial` outlives them.
+        let region = unsafe { Region::lent(trial.base, MOST) }.map_err(failed)?;
         // SAFETY: the handles are dropped before the region, at the end of this function.
         let lasting: &'static Region = unsafe { &*core::ptr::from_ref(&region) };
         drop(self.lay_out(lasting, start)?);
@@ -177,7 +180,7 @@ impl Port {
         if halves.region.is_some() {
             return Err(Error::Invalid(format!("{}: has started", self.name)));
         }
-        let base = core::ptr::NonNull::new(start.memory)
+        let base = NonNull::new(start.memory)
             .ok_or_else(|| Error::Invalid(format!("{}: no memory for its queues", self.name)))?;
         // SAFETY: the caller's promise.
         let region = unsafe { Region::lent(base, start.bytes) };
@@ -365,6 +368,33 @@ impl Port {
 
 /// Address space in which a port's words are laid out on trial, in bytes.
 const MOST: usize = 64 << 30;
+
+/// Addresses without memory. Ordinary pages would do but for `mlockall`, which many DPDK programs call: then
+/// the kernel fills them at once, all of them.
+struct Addresses {
+    base: NonNull<u8>,
+    bytes: usize,
+}
+
+impl Addresses {
+    fn reserve(bytes: usize) -> std::io::Result<Addresses> {
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping wherever the kernel likes.
+        let base = unsafe { libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast()).ok_or_else(std::io::Error::last_os_error)?;
+        Ok(Addresses { base, bytes })
+    }
+}
+
+impl Drop for Addresses {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `reserve` with this size; whoever had an address of it is gone.
+        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
+    }
+}
 
 fn frames(start: &Start) -> Result<Foreign, Error> {
     let Start { data_offset, room, max_frame, .. } = *start;

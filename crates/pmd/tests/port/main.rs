@@ -1,0 +1,265 @@
+//! Ports as the driver uses them, with memory of the test's own in place of DPDK's.
+
+mod bench;
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+
+use bench::{Core, NONE, Pool, Port, bytes, drain, fill, receive, send};
+use memory::Buf;
+use rings::{Completion, Segment};
+use rxlab_pmd::ffi::*;
+
+const IFACES: [&str; 3] = ["privring", "shring", "rxbisect"];
+
+/// UDP over IPv4 from a port of its own for each flow, with a number behind the headers.
+fn frame(buf: u64, flow: u16, number: u64, len: usize) -> Segment {
+    let f = bytes(buf, len);
+    f.fill(0);
+    f[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2, 8, 0]);
+    f[14..34].copy_from_slice(&[0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    f[34..36].copy_from_slice(&flow.to_be_bytes());
+    f[42..50].copy_from_slice(&number.to_be_bytes());
+    Segment { buf: Buf(buf + bench::OFFSET as u64), off: 0, len: len as u16, last: true }
+}
+
+fn number(c: &Completion) -> (u16, u64) {
+    let f = bytes(c.buf.0, usize::from(c.len));
+    (u16::from_be_bytes([f[34], f[35]]), u64::from_be_bytes(f[42..50].try_into().unwrap()))
+}
+
+/// One lcore: sends numbered frames on a queue and receives what comes back on it, checking that numbers of a
+/// flow only grow.
+struct Lcore {
+    pool: Pool,
+    posted: VecDeque<u64>,
+    next: u64,
+    last: std::collections::BTreeMap<u16, u64>,
+    received: u64,
+}
+
+impl Lcore {
+    fn new(pool: Pool) -> Lcore {
+        Lcore { pool, posted: VecDeque::new(), next: 1, last: Default::default(), received: 0 }
+    }
+
+    fn send(&mut self, q: *mut TxQueue, flows: u16, n: usize) {
+        let mut segments = Vec::new();
+        for _ in 0..n.min(self.pool.free.len()) {
+            let buf = self.pool.free.pop().unwrap();
+            segments.push(frame(buf, (self.next % u64::from(flows)) as u16, self.next, 60));
+            self.posted.push_back(buf);
+            self.next += 1;
+        }
+        let (taken, freed) = send(q, &segments);
+        for _ in taken..segments.len() {
+            self.pool.free.push(self.posted.pop_back().unwrap());
+            self.next -= 1;
+        }
+        self.free(freed);
+    }
+
+    fn free(&mut self, n: usize) {
+        self.pool.free.extend(self.posted.drain(..n));
+    }
+
+    fn receive(&mut self, q: *mut RxQueue) {
+        let mut out = [NONE; 32];
+        let n = receive(q, &mut self.pool, &mut out);
+        for c in &out[..n] {
+            let (flow, number) = number(c);
+            let last = self.last.insert(flow, number);
+            assert!(last.is_none_or(|l| l < number), "flow {flow}: {number} after {last:?}");
+            self.pool.free.push(c.buf.0);
+        }
+        self.received += n as u64;
+    }
+}
+
+fn outcomes(port: &Port, queues: u16) -> Vec<u64> {
+    let rx = &port.counters.rx[..usize::from(queues)];
+    (0..OUTCOMES).map(|o| rx.iter().map(|q| q.outcome[o].load(Relaxed)).sum()).collect()
+}
+
+/// What is sent comes back, once and in order; what does not is counted; every buffer returns. With a NIC
+/// core that has a thread and with one that is a service of the lcore.
+#[test]
+fn what_is_sent_comes_back_or_is_counted() {
+    for iface in IFACES {
+        for threaded in [true, false] {
+            let core = if threaded { Core::on(0, Idle::Yield) } else { Core::idle() };
+            let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+            let mut lcore = Lcore::new(Pool::new(1024));
+            for cycle in 1..=3 {
+                port.start(1, 64, &mut lcore.pool).unwrap();
+                let (rxq, txq) = (port.rxq(0), port.txq(0));
+                while lcore.received < cycle * 2_000 {
+                    lcore.send(txq, 4, 8);
+                    std::thread::yield_now();
+                    if !threaded {
+                        // SAFETY: the card lives and has no thread.
+                        unsafe { rxlab_card_turn(core.0) };
+                    }
+                    lcore.receive(rxq);
+                }
+                let left = port.stop(1, &mut lcore.pool)[0];
+                lcore.free(left as usize);
+                assert_eq!((lcore.pool.free.len(), lcore.posted.len()), (1024, 0), "{iface}");
+            }
+            let offered: u64 = outcomes(&port, 1).iter().sum();
+            let sent = port.counters.tx[0].packets.load(Relaxed);
+            assert_eq!(offered, sent);
+            assert!(lcore.received <= sent && sent < lcore.next);
+        }
+    }
+}
+
+/// Queues stop and start under traffic; the others go on.
+#[test]
+fn single_queues_stop_and_start_under_traffic() {
+    for iface in IFACES {
+        let core = Core::on(0, Idle::Yield);
+        let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let rss = spread(2);
+        let mut pools = [Pool::new(1024), Pool::new(1024)];
+        let mut first = Pool::new(1024);
+        // SAFETY: the handle lives.
+        port.start(2, 64, &mut first).unwrap();
+        bench::said(|e, n| unsafe { rxlab_port_rss(port.handle, &rss, e, n) }).unwrap();
+        let done = AtomicBool::new(false);
+        let queues = [0, 1].map(|q| (port.rxq(q) as usize, port.txq(q) as usize));
+        let [p0, p1] = &mut pools;
+        let steady = Lcore::new(std::mem::replace(p0, Pool::new(1)));
+        let mut cycled = Lcore::new(std::mem::replace(p1, Pool::new(1)));
+        let steady = std::thread::scope(|s| {
+            let handle = s.spawn(|| {
+                let mut lcore = steady;
+                while !done.load(Relaxed) {
+                    lcore.send(queues[0].1 as *mut _, 16, 8);
+                    lcore.receive(queues[0].0 as *mut _);
+                }
+                lcore
+            });
+            for cycle in 1..=30 {
+                while cycled.received < cycle * 50 {
+                    cycled.receive(queues[1].0 as *mut _);
+                    std::thread::yield_now();
+                }
+                let handle = port.handle;
+                // SAFETY: this thread polls queue 1, and does not now.
+                unsafe {
+                    assert_eq!(rxlab_rxq_switch(handle, 1, false), 0);
+                    drain(queues[1].0 as *mut _, &mut cycled.pool);
+                    assert_eq!(rxlab_rxq_switch(handle, 1, true), 0);
+                }
+                fill(queues[1].0 as *mut _, &mut cycled.pool);
+            }
+            done.store(true, Relaxed);
+            handle.join().unwrap()
+        });
+        let mut steady = steady;
+        let left = port.stop(2, &mut steady.pool);
+        steady.free(left[0] as usize);
+        let free = steady.pool.free.len() + cycled.pool.free.len() + first.free.len();
+        assert_eq!(free, 3 * 1024, "{iface}");
+        assert!(steady.received > 0);
+    }
+}
+
+fn spread(queues: u16) -> RssConf {
+    let mut rss = RssConf { key: [0x6d; KEY], key_len: 40, hash: 15, reta_len: 128, reta: [0; RETA] };
+    for (i, b) in rss.key.iter_mut().enumerate().skip(1).step_by(2) {
+        *b = 0x5a ^ i as u8;
+    }
+    for (i, q) in rss.reta.iter_mut().enumerate() {
+        *q = i as u16 % queues;
+    }
+    rss
+}
+
+/// A pair is a wire: frames of one end arrive at the other, none while it is down, none after it is gone.
+#[test]
+fn a_pair_is_a_wire() {
+    let core = Core::idle();
+    let turn = || {
+        // SAFETY: the card lives and has no thread.
+        unsafe { rxlab_card_turn(core.0) }
+    };
+    let mut a = Port::new(&core, &[("source", "pair:b")]).unwrap();
+    let mut b = Port::new(&core, &[("source", "pair:a"), ("iface", "rxbisect")]).unwrap();
+    let (mut la, mut lb) = (Lcore::new(Pool::new(512)), Lcore::new(Pool::new(512)));
+    a.start(1, 64, &mut la.pool).unwrap();
+    b.start(1, 64, &mut lb.pool).unwrap();
+    // SAFETY: both handles live.
+    bench::said(|e, n| unsafe { rxlab_port_pair(a.handle, b.handle, e, n) }).unwrap();
+    la.send(a.txq(0), 1, 10);
+    turn();
+    lb.receive(b.rxq(0));
+    assert_eq!(lb.received, 10);
+    // SAFETY: the handle lives.
+    assert_eq!(unsafe { rxlab_port_unpair(b.handle) }, 0);
+    la.send(a.txq(0), 1, 10);
+    turn();
+    lb.receive(b.rxq(0));
+    assert_eq!((lb.received, a.counters.tx[0].faults.load(Relaxed)), (10, 10));
+    let left = a.stop(1, &mut la.pool)[0];
+    la.free(left as usize);
+    b.stop(1, &mut lb.pool);
+    assert_eq!((la.pool.free.len(), lb.pool.free.len()), (512, 512));
+}
+
+/// Generated frames are spread over the queues, and their hash is told.
+#[test]
+fn generated_frames_reach_every_queue() {
+    for iface in IFACES {
+        let core = Core::idle();
+        let mut port = Port::new(&core, &[("iface", iface), ("source", "gen:fixed:64+flows:4096")]).unwrap();
+        let mut pool = Pool::new(4096);
+        port.start(4, 128, &mut pool).unwrap();
+        // SAFETY: the handle lives.
+        bench::said(|e, n| unsafe { rxlab_port_rss(port.handle, &spread(4), e, n) }).unwrap();
+        let mut got = [0; 4];
+        for _ in 0..200 {
+            // SAFETY: the card lives and has no thread.
+            unsafe { rxlab_card_turn(core.0) };
+            for q in 0..4 {
+                let mut out = [NONE; 32];
+                let n = receive(port.rxq(q), &mut pool, &mut out);
+                assert!(out[..n].iter().all(|c| c.kind & HASHED != 0 && c.kind & 0xfff == 0x211));
+                pool.free.extend(out[..n].iter().map(|c| c.buf.0));
+                got[usize::from(q)] += n;
+            }
+        }
+        assert!(got.iter().all(|n| *n > 1000), "{iface}: {got:?}");
+        port.stop(4, &mut pool);
+        assert_eq!(pool.free.len(), 4096);
+    }
+}
+
+#[test]
+fn counter_names_are_those_of_the_rings() {
+    for iface in IFACES {
+        let core = Core::idle();
+        let port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let args = rxlab_args_new();
+        let value = std::ffi::CString::new(iface).unwrap();
+        // SAFETY: all pointers live until the call returns.
+        bench::said(|e, n| unsafe { rxlab_args_set(args, c"iface".as_ptr(), value.as_ptr(), e, n) }).unwrap();
+        let region = memory::Region::new(1 << 20, memory::Backing::Heap).unwrap();
+        let interface = match iface {
+            "privring" => rings::Interface::PrivRing(rings::privring::Sizes { ring: 64 }),
+            "shring" => rings::Interface::ShRing(rings::shring::Sizes { shared_by: 1, ..Default::default() }),
+            _ => rings::Interface::RxBisect(Default::default()),
+        };
+        let buffers = memory::Space::buffers(&mut &region, &memory::Geometry::dpdk(1)).unwrap();
+        let (hosts, _nic) = rings::build(&mut &region, &interface, 1, buffers).unwrap();
+        for (i, (name, _)) in rings::Host::counters(&hosts[0]).into_iter().enumerate() {
+            // SAFETY: `args` lives; the name is static.
+            let told = unsafe { std::ffi::CStr::from_ptr(rxlab_host_counter_name(args, i as u32)) };
+            assert_eq!(told.to_str().unwrap(), name);
+        }
+        // SAFETY: from `rxlab_args_new`, once.
+        unsafe { rxlab_args_free(args) };
+        drop(port);
+    }
+}

@@ -62,10 +62,10 @@ install-driver: dpdk ## Link the driver into EAL's driver directory
 
 comma := ,
 define driver
-	cargo build --release --quiet -p pmd
+	cargo rustc --release --quiet -p pmd --lib --crate-type staticlib -- -C panic=abort
 	headers=$$(dpdk/setup); \
 	options="-Drxlab_pmd=$(PMD_LIBRARY) -Ddriver_headers=$$headers $(2)"; \
-	if [ -f $(1)/build.ninja ]; then meson configure $(1) $$options; else meson setup $(1) dpdk $$options >/dev/null; fi; \
+	if [ -f $(1)/build.ninja ]; then meson configure $(1) $$options >/dev/null; else meson setup $(1) dpdk $$options >/dev/null; fi; \
 	ninja -C $(1) --quiet
 endef
 

@@ -39,7 +39,7 @@ finish() {
 trap finish EXIT
 
 fail() {
-	echo "FAILED: $*"
+	echo "FAILED: $*" >&2
 	exit 1
 }
 
@@ -66,6 +66,11 @@ equal() {
 # rxlab N ARGUMENTS: the vdev of port net_rxlabN on the tested interface
 rxlab() {
 	echo "--vdev=net_rxlab$1,iface=${interface:?},$2"
+}
+
+# generator LENGTH FLOWS: the source of a port that makes frames
+generator() {
+	echo "source=gen:fixed:$1+flows:$2"
 }
 
 # Arguments of every EAL process with the driver.

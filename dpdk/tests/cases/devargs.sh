@@ -7,7 +7,6 @@ source "$(dirname "$0")/../lib.sh"
 table='
 iface=none|iface.*none.*privring.*shring.*rxbisect
 iface=|iface
-source=loop|iface
 iface=privring,iface=shring|iface.*more than once
 iface=privring,sauce=loop|sauce.*allowed.*source
 iface=privring,source=nowhere|source.*nowhere.*loop.*gen.*pcap.*port.*pair

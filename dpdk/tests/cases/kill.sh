@@ -6,7 +6,7 @@ interface=$1
 source "$(dirname "$0")/../lib.sh"
 RANDOM=1
 
-arguments=("${huge[@]}" "$(rxlab 0 source=loop)" "$(rxlab 1 source=gen:fixed:64+flows=4096)" -- -i --nb-cores=1
+arguments=("${huge[@]}" "$(rxlab 0 source=loop)" "$(rxlab 1 "$(generator 64 4096)")" -- -i --nb-cores=1
 	--rxq=4 --txq=4 --rxd=512 --txd=512 --total-num-mbufs=16384)
 
 for _ in {1..50}; do

@@ -8,8 +8,8 @@ l2fwd=$("$tests/example" l2fwd)
 # One lcore serves both ports.
 forward() { # MEMORY...
 	# shellcheck disable=SC2046
-	background l2fwd "$l2fwd" "${lcores[@]}" $(eal) "$@" "$(rxlab 0 source=gen:fixed:64+flows=4096)" \
-		"$(rxlab 1 source=gen:fixed:1500+flows=4096)" -- -p 3 -q 2 -T 0 -P
+	background l2fwd "$l2fwd" "${lcores[@]}" $(eal) "$@" "$(rxlab 0 "$(generator 64 4096)")" \
+		"$(rxlab 1 "$(generator 1500 4096)")" -- -p 3 -q 2 -T 0 -P
 	until_true 30 at_least 0 opackets 100000 || fail "port 0 sends nothing"
 	until_true 30 at_least 1 opackets 100000 || fail "port 1 sends nothing"
 	for port in 0 1; do

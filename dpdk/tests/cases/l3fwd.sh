@@ -19,7 +19,7 @@ every_queue() {
 }
 
 # shellcheck disable=SC2046
-background l3fwd "$l3fwd" "${lcores[@]}" $(eal) "${huge[@]}" "$(rxlab 0 source=gen:fixed:64+flows=4096)" \
+background l3fwd "$l3fwd" "${lcores[@]}" $(eal) "${huge[@]}" "$(rxlab 0 "$(generator 64 4096)")" \
 	"$(rxlab 1 source=loop)" -- -p 3 -P --config="$config(1,0,1)" --rule_ipv4="$tmp/v4" --rule_ipv6="$tmp/v6"
 until_true 60 at_least 1 opackets 100000 || fail "port 1 sends $(stat 1 opackets)"
 until_true 10 every_queue || fail "frames per queue: $(stat 0 q_ipackets)"

@@ -28,8 +28,8 @@ port() { # NUMBER ARGUMENTS
 	equal "error of p$1" "$("${vsctl[@]}" get Interface "p$1" error)" "[]"
 }
 
-port 0 source=gen:fixed:64+flows=64
-port 1 source=gen:fixed:1500+flows=64
+port 0 "$(generator 64 64)"
+port 1 "$(generator 1500 64)"
 "${ofctl[@]}" del-flows br0
 "${ofctl[@]}" add-flow br0 in_port=1,actions=output:2
 "${ofctl[@]}" add-flow br0 in_port=2,actions=output:1
@@ -52,7 +52,7 @@ equal "errors of p0 and p1" "$(counted p0 rx_errors) $(counted p1 rx_errors)" "0
 
 # Ports go while traffic flows, and come again.
 "${vsctl[@]}" del-port br0 p0
-port 0 source=gen:fixed:64+flows=64
+port 0 "$(generator 64 64)"
 before=$(counted p1 tx_packets)
 more() { (($(counted p1 tx_packets) > before + 100000)); }
 until_true 60 more || fail "nothing flows from a port that came again"

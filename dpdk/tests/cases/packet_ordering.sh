@@ -12,7 +12,7 @@ lcores=(--lcores 0@1,1@1,2@1,3@0)
 python3 "$tests/numbered.py" write "$tmp/in.pcap" 20000
 # shellcheck disable=SC2046
 background ordering "$ordering" "${lcores[@]}" $(eal) "${huge[@]}" "--vdev=net_pcap0,rx_iface=lo,tx_pcap=$tmp/out.pcap" \
-	"$(rxlab 0 "source=pcap:$tmp/in.pcap,rx_rate=100Mbps")" "$(rxlab 1 source=port:net_pcap0)" -- -p 6
+	"$(rxlab 0 "source=pcap:$tmp/in.pcap,rx_rate=0.1")" "$(rxlab 1 source=port:net_pcap0)" -- -p 6
 until_true 60 at_least 2 opackets 20000 || fail "port 2 sends $(stat 2 opackets)"
 kill -INT "$pid"
 ended "$pid" 30

@@ -17,7 +17,7 @@ if [[ ! -e $plugins/librte_net_rxlab.so ]]; then
 	mine=yes
 fi
 
-pmd "${huge[@]}" "$(rxlab 0 source=gen:fixed:300+flows=4096)" -- -i --nb-cores=1 --rxq=2 --txq=2 --total-num-mbufs=16384 \
+pmd "${huge[@]}" "$(rxlab 0 "$(generator 300 4096)")" -- -i --nb-cores=1 --rxq=2 --txq=2 --total-num-mbufs=16384 \
 	--forward-mode=macswap
 tell start
 until_true 30 at_least 0 ipackets 10000 || fail "nothing comes"

@@ -11,8 +11,8 @@ frames=20000
 
 # Modes that make frames of their own get them back; the others are fed.
 case $mode in
-txonly | flowgen) source=loop ;;
-*) source=gen:fixed:64+flows=4096 ;;
+txonly | flowgen) source=source=loop ;;
+*) source=$(generator 64 4096) ;;
 esac
 
 case $mode in
@@ -29,7 +29,7 @@ every_queue() {
 
 forward() { # QUEUES MEMORY...
 	local queues=$1
-	pmd "${@:2}" "$(rxlab 0 "source=$source")" -- -i --disable-device-start --nb-cores=1 --rxq="$queues" --txq="$queues" \
+	pmd "${@:2}" "$(rxlab 0 "$source")" -- -i --disable-device-start --nb-cores=1 --rxq="$queues" --txq="$queues" \
 		--rxd=512 --txd=512 --total-num-mbufs=$mbufs --forward-mode="$mode" --txonly-multi-flow
 	equal "mbufs before the start" "$(pmd_free)" $mbufs
 	ask "port start all" | grep -q Done || fail "the port does not start"

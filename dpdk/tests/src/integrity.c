@@ -264,30 +264,19 @@ supervise(bool pauses, uint64_t seed, uint64_t stops[2])
 	return (rte_get_timer_cycles() - start) / hz;
 }
 
-/* Sum over ports and queues of the frames that met a fate: of the statistics named rx_qN_FATE. */
+/* Sum over the ports of an extended statistic. */
 static uint64_t
-fate(const char *name)
+xstat(const char *name)
 {
-	static struct rte_eth_xstat_name names[4096];
-	static struct rte_eth_xstat values[4096];
-	uint64_t sum = 0;
-	unsigned int queue, found = 0;
+	uint64_t id, value, sum = 0;
 	uint16_t port;
-	int i, n, at;
 
 	for (port = 0; port < n_ports; port++) {
-		n = rte_eth_xstats_get_names(port, names, RTE_DIM(names));
-		if (n < 0 || n > (int)RTE_DIM(names) || rte_eth_xstats_get(port, values, n) != n)
-			die("port %u: no extended statistics\n", port);
-		for (i = 0; i < n; i++) {
-			if (sscanf(names[i].name, "rx_q%u_%n", &queue, &at) != 1 || strcmp(names[i].name + at, name) != 0)
-				continue;
-			sum += values[i].value;
-			found++;
-		}
+		if (rte_eth_xstats_get_id_by_name(port, name, &id) != 0 ||
+		    rte_eth_xstats_get_by_id(port, &id, &value, 1) != 1)
+			die("port %u has no statistic %s\n", port, name);
+		sum += value;
 	}
-	if (found != n_ports * n_queues)
-		die("%u statistics named rx_qN_%s on %u ports with %u queues each\n", found, name, n_ports, n_queues);
 	return sum;
 }
 
@@ -295,7 +284,8 @@ static void
 judge(uint64_t seconds, const uint64_t stops[2], uint16_t rx_desc, uint16_t tx_desc)
 {
 	static const char * const drops[] = {
-		"ring_full", "no_buffer", "nic_buffer_full", "no_credit", "bad_frame", "queue_stopped", "filtered", "link_down",
+		"rx_ring_full", "rx_no_buffer", "rx_nic_buffer_full", "rx_no_credit", "rx_bad_frame", "rx_queue_stopped",
+		"rx_filtered", "rx_link_down",
 	};
 	uint64_t sent = 0, received = 0, in = 0, out = 0, dropped = 0, missing = 0;
 	uint64_t duplicated = 0, reordered = 0, corrupted = 0, moved = 0;
@@ -320,7 +310,7 @@ judge(uint64_t seconds, const uint64_t stops[2], uint16_t rx_desc, uint16_t tx_d
 				missing += flows[i][w][k].sent - flows[i][w][k].received;
 	}
 	for (i = 0; i < RTE_DIM(drops); i++)
-		dropped += fate(drops[i]);
+		dropped += xstat(drops[i]);
 	printf("sent %" PRIu64 ", received %" PRIu64 " in %" PRIu64 " s; dropped by the NIC %" PRIu64
 	       ", in stopped queues: Tx %" PRId64 " of %" PRIu64 " stops, Rx %" PRId64 " of %" PRIu64 " stops\n"
 	       "duplicated %" PRIu64 ", reordered %" PRIu64 ", corrupted %" PRIu64 ", moved to another lcore %" PRIu64 "\n",

@@ -77,6 +77,7 @@ pub(crate) fn report(
         circulating_buffers: reuse,
         tx_ring_mean: w.tx_filled / f64::from(s.cores),
         cycles_per_packet: busy as f64 * s.server.ghz / 1e3 / w.grew(received).max(1) as f64,
+        nic_busy_pct: s.server.nic_core().map(|core| busy_pct(w, core as usize)),
         per_core: (0..s.cores as usize).map(|c| core(w, c)).collect(),
         counters,
         conservation,
@@ -106,13 +107,17 @@ fn busy(w: &Window, core: usize) -> u64 {
     (w.after.at - w.before.at).saturating_sub(idle)
 }
 
+fn busy_pct(w: &Window, core: usize) -> f64 {
+    100.0 * busy(w, core) as f64 / w.span()
+}
+
 fn core(w: &Window, core: usize) -> CoreReport {
     let drops = |s: &Snapshot| s.fates[core].iter().skip(1).sum::<u64>();
     CoreReport {
         core: core as u32,
         mpps: w.per_second(w.after.gauges[core].received - w.before.gauges[core].received) / 1e6,
         drops: drops(&w.after) - drops(&w.before),
-        busy_pct: 100.0 * busy(w, core) as f64 / w.span(),
+        busy_pct: busy_pct(w, core),
         ring_mean: w.waiting[core],
     }
 }

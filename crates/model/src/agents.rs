@@ -4,15 +4,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use apps::table::Declared;
-use apps::{AnyApp, Worker};
+use apps::{Cause, Worker};
 use memory::{Memory, Ps};
 use nic::{Port, TxConfig, TxPort};
-use rings::pool::CoreCache;
 use rings::{AnyHost, AnyNic, Nic, tx};
 use traffic::{Arrival, Source};
 
+use crate::app::ModelApp;
 use crate::meter::Meter;
+use crate::pool::Priced;
 use crate::space::PoolId;
 use crate::view::View;
 
@@ -25,7 +25,7 @@ pub(crate) struct Book {
 }
 
 impl Book {
-    fn add(&self, named: Vec<(&'static str, u64)>) {
+    pub(crate) fn add(&self, named: Vec<(&'static str, u64)>) {
         let mut counters = self.counters.borrow_mut();
         for (name, n) in named {
             *counters.entry(name).or_default() += n;
@@ -88,12 +88,12 @@ pub(crate) fn transmit(
 }
 
 /// The bytes of a frame that its source knows; the rest is zeros.
-fn known(a: &Arrival) -> &[u8] {
+pub(crate) fn known(a: &Arrival) -> &[u8] {
     &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())]
 }
 
 /// A core's worker over the modelled memory.
-pub(crate) type ModelWorker = Worker<View, AnyHost<View>, CoreCache<View>, AnyApp<View, Declared<View>>>;
+pub(crate) type ModelWorker = Worker<View, AnyHost<View>, Priced, ModelApp>;
 
 /// A core: polls until the run is over, then drains its rings.
 pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Book) {
@@ -105,13 +105,14 @@ pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Bo
         g.received = done.received;
         g.tx_filled = u64::from(worker.tx().filled());
         g.tx_full = done.tx_full;
-        g.app_drops = done.app.dropped.iter().sum();
+        let drops = Cause::ALL.iter().filter(|c| **c != Cause::Consumed);
+        g.app_drops = drops.map(|c| done.app.of(*c)).sum();
         if n == 0 {
             m.idle();
         }
     }
     worker.stop(m);
-    worker.pool_mut().flush(m);
+    worker.pool_mut().pool.flush(m);
     book.add(rings::Host::counters(worker.host()));
-    book.add(worker.pool_mut().counters());
+    book.add(worker.pool_mut().pool.counters());
 }

@@ -83,7 +83,7 @@ impl Hierarchy {
         let l2 = || L2::new(server.l2_sets() as usize, c.l2_ways as usize);
         let sets = (c.slices * c.sets_per_slice) as usize;
         Hierarchy {
-            l2: (0..server.cores).map(|_| l2()).collect(),
+            l2: (0..server.all_cores()).map(|_| l2()).collect(),
             llc: Array::new(sets, c.replacement == Replacement::Lru, mix(seed ^ 0x11c)),
             owner: vec![0; shared as usize],
             frames: frames(c.placement, lines.div_ceil(PAGE), seed),
@@ -93,7 +93,7 @@ impl Hierarchy {
             set_bits: c.sets_per_slice.trailing_zeros(),
             ddio,
             inclusive,
-            victims: if ddio == all { all } else { all & !ddio },
+            victims: if ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
             adjacent: c.adjacent_prefetch,
             counts: Counts::default(),
         }

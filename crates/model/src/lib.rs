@@ -7,12 +7,15 @@
 
 mod account;
 mod agents;
+mod app;
 pub mod cache;
 mod dram;
 mod engine;
 pub mod hierarchy;
 mod meter;
+mod nic_core;
 mod pcie;
+mod pool;
 pub mod profile;
 mod report;
 mod run;
@@ -23,7 +26,7 @@ mod sim;
 mod space;
 mod view;
 
-pub use apps::Kind as App;
+pub use app::App;
 pub use engine::{Engine, EngineError};
 pub use pcie::tlp_bytes;
 pub use report::{Conservation, CoreReport, Dram, Latency, Report};

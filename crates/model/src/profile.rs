@@ -2,17 +2,25 @@
 
 use std::fmt;
 
+use memory::Ps;
 use serde::{Deserialize, Serialize};
 
 /// A number of the model with where it comes from: `published: source`, `measured: how`, or
 /// `assumed: id` (an entry of docs/assumptions.md).
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constant {
     /// In the unit that the name ends with.
     pub value: f64,
     /// `published: ...`, `measured: ...` or `assumed: ...`.
     pub origin: String,
+}
+
+impl Constant {
+    /// Whether the profile does not have it: it says nothing about this kind of server.
+    pub fn is_absent(&self) -> bool {
+        self.origin.is_empty()
+    }
 }
 
 /// How a full set picks its victim among the allowed ways.
@@ -93,13 +101,33 @@ pub struct Caches {
     pub adjacent_prefetch: bool,
 }
 
+/// What plays the network card.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NicKind {
+    /// A device behind PCIe, with DDIO.
+    #[default]
+    Card,
+    /// A core beside those of the applications, with an L2 of its own: a software NIC.
+    Core,
+}
+
+impl NicKind {
+    fn is_card(&self) -> bool {
+        *self == NicKind::Card
+    }
+}
+
 /// Network card and its slot.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// Name.
     pub name: String,
-    /// Ports in the server, one card each.
+    /// What it is.
+    #[serde(default, skip_serializing_if = "NicKind::is_card")]
+    pub kind: NicKind,
+    /// Ports in the server, one card each; a core plays all of them.
     pub ports: u32,
     /// Rate of a port, Gbps.
     pub port_gbps: f64,
@@ -110,7 +138,7 @@ pub struct Card {
 }
 
 /// The numbers of the model, see docs/assumptions.md.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Constants {
     /// L2 hit.
@@ -128,60 +156,113 @@ pub struct Constants {
     /// DRAM peak, GB/s.
     pub dram_peak_gbytes: Constant,
     /// PCIe payload and headers, each way, GB/s.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pcie_gbytes: Constant,
     /// Largest TLP payload, bytes.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pcie_tlp_bytes: Constant,
     /// Header, CRC and framing of a TLP, bytes.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pcie_overhead_bytes: Constant,
     /// From the card to the cache, one way.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pcie_write_ns: Constant,
     /// A DMA read, request to data.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pcie_read_ns: Constant,
     /// A doorbell, core to card.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub doorbell_ns: Constant,
     /// The card's own receive buffer of a port, KiB.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub nic_buffer_kib: Constant,
     /// Rate of one transmit queue, Gbps on the wire.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub tx_queue_gbps: Constant,
     /// Cycles of a ring operation in L1.
     pub op_cycles: Constant,
     /// Cycles of an uncontended atomic.
     pub atomic_cycles: Constant,
     /// Base cycles of a frame in L3FWD.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub l3fwd_cycles: Constant,
     /// Base cycles of a frame in LB.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub lb_cycles: Constant,
     /// Base cycles of a frame in NAT.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub nat_cycles: Constant,
     /// The load generator's share of a measured latency, microseconds.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub generator_us: Constant,
+    /// Lines that a core fetches at a time for loads that do not wait for each other.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub load_lines: Constant,
+    /// Lines that a core fetches at a time for its stores.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub store_lines: Constant,
+    /// Cycles to read all bytes of a line that is here.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub read_line_cycles: Constant,
+    /// Cycles to copy a line from one that is here to another.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub copy_line_cycles: Constant,
+    /// Cycles of a software NIC to parse and hash a frame.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub classify_cycles: Constant,
+    /// Cycles to take a buffer from the core's own pool and give it back.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub pool_cycles: Constant,
+}
+
+/// Which profiles have a constant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    /// All.
+    Any,
+    /// Those with this kind of NIC, and no others.
+    Only(NicKind),
+    /// Those with a card; others if the application is to run there.
+    App,
 }
 
 impl Constants {
-    /// All constants by name.
-    pub fn all(&self) -> [(&'static str, &Constant); 21] {
+    /// The constants that the profile has, by name.
+    pub fn all(&self) -> Vec<(&'static str, &Constant)> {
+        let present = self.table().into_iter().filter(|(_, c, _)| !c.is_absent());
+        present.map(|(name, c, _)| (name, c)).collect()
+    }
+
+    fn table(&self) -> [(&'static str, &Constant, Of); 27] {
+        use NicKind::{Card, Core};
         [
-            ("l2_hit_ns", &self.l2_hit_ns),
-            ("llc_hit_ns", &self.llc_hit_ns),
-            ("snoop_ns", &self.snoop_ns),
-            ("dram_idle_ns", &self.dram_idle_ns),
-            ("dram_load_ns", &self.dram_load_ns),
-            ("dram_usable", &self.dram_usable),
-            ("dram_peak_gbytes", &self.dram_peak_gbytes),
-            ("pcie_gbytes", &self.pcie_gbytes),
-            ("pcie_tlp_bytes", &self.pcie_tlp_bytes),
-            ("pcie_overhead_bytes", &self.pcie_overhead_bytes),
-            ("pcie_write_ns", &self.pcie_write_ns),
-            ("pcie_read_ns", &self.pcie_read_ns),
-            ("doorbell_ns", &self.doorbell_ns),
-            ("nic_buffer_kib", &self.nic_buffer_kib),
-            ("tx_queue_gbps", &self.tx_queue_gbps),
-            ("op_cycles", &self.op_cycles),
-            ("atomic_cycles", &self.atomic_cycles),
-            ("l3fwd_cycles", &self.l3fwd_cycles),
-            ("lb_cycles", &self.lb_cycles),
-            ("nat_cycles", &self.nat_cycles),
-            ("generator_us", &self.generator_us),
+            ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
+            ("llc_hit_ns", &self.llc_hit_ns, Of::Any),
+            ("snoop_ns", &self.snoop_ns, Of::Any),
+            ("dram_idle_ns", &self.dram_idle_ns, Of::Any),
+            ("dram_load_ns", &self.dram_load_ns, Of::Any),
+            ("dram_usable", &self.dram_usable, Of::Any),
+            ("dram_peak_gbytes", &self.dram_peak_gbytes, Of::Any),
+            ("pcie_gbytes", &self.pcie_gbytes, Of::Only(Card)),
+            ("pcie_tlp_bytes", &self.pcie_tlp_bytes, Of::Only(Card)),
+            ("pcie_overhead_bytes", &self.pcie_overhead_bytes, Of::Only(Card)),
+            ("pcie_write_ns", &self.pcie_write_ns, Of::Only(Card)),
+            ("pcie_read_ns", &self.pcie_read_ns, Of::Only(Card)),
+            ("doorbell_ns", &self.doorbell_ns, Of::Only(Card)),
+            ("nic_buffer_kib", &self.nic_buffer_kib, Of::Only(Card)),
+            ("tx_queue_gbps", &self.tx_queue_gbps, Of::Only(Card)),
+            ("op_cycles", &self.op_cycles, Of::Any),
+            ("atomic_cycles", &self.atomic_cycles, Of::Any),
+            ("l3fwd_cycles", &self.l3fwd_cycles, Of::App),
+            ("lb_cycles", &self.lb_cycles, Of::App),
+            ("nat_cycles", &self.nat_cycles, Of::App),
+            ("generator_us", &self.generator_us, Of::Only(Card)),
+            ("load_lines", &self.load_lines, Of::Only(Core)),
+            ("store_lines", &self.store_lines, Of::Only(Core)),
+            ("read_line_cycles", &self.read_line_cycles, Of::Only(Core)),
+            ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
+            ("classify_cycles", &self.classify_cycles, Of::Only(Core)),
+            ("pool_cycles", &self.pool_cycles, Of::Only(Core)),
         ]
     }
 }
@@ -194,7 +275,8 @@ pub struct Server {
     pub name: String,
     /// One line for people.
     pub description: String,
-    /// Cores of the socket that the card is attached to.
+    /// Cores that applications can have, on the socket that the card is attached to; a core that plays
+    /// the card comes on top.
     pub cores: u32,
     /// Core clock, GHz.
     pub ghz: f64,
@@ -231,14 +313,22 @@ impl Server {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// A built-in profile.
+    /// A built-in profile, or the one in a file whose name ends in `.toml`.
     ///
     /// # Errors
-    /// Names the profiles there are.
+    /// Names the profiles there are, or what is wrong with the file.
     pub fn by_name(name: &str) -> Result<Server, ProfileError> {
+        if name.ends_with(".toml") {
+            let in_file = |e: String| ProfileError(format!("{name}: {e}"));
+            let text = std::fs::read_to_string(name).map_err(|e| in_file(e.to_string()))?;
+            return Server::parse(&text).map_err(|e| in_file(e.0));
+        }
         let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) else {
             let known: Vec<_> = Server::names().collect();
-            return Err(ProfileError(format!("unknown server `{name}`; allowed: {}", known.join(", "))));
+            return Err(ProfileError(format!(
+                "unknown server `{name}`; allowed: {}, a file NAME.toml",
+                known.join(", ")
+            )));
         };
         Server::parse(text)
     }
@@ -278,12 +368,44 @@ impl Server {
             .geometry(1)
             .check()
             .map_err(|e| ProfileError(format!("profile `{}`: {e}", self.name)))?;
-        for (name, c) in self.constants.all() {
+        for (name, c, of) in self.constants.table() {
+            let kind = self.nic.kind;
+            let needed = of == Of::Any || of == Of::Only(kind) || of == Of::App && kind.is_card();
+            let allowed = needed || of == Of::App;
+            check(!(needed && c.is_absent() && c.value == 0.0), &format!("{name} is missing"))?;
+            check(allowed || c.is_absent(), &format!("{name} says nothing about this kind of NIC"))?;
+            if !needed && c.is_absent() {
+                continue;
+            }
             check(c.value.is_finite() && c.value >= 0.0, &format!("{name} must be zero or positive"))?;
             let known = ["published: ", "measured: ", "assumed: ", "fitted: "];
             check(known.iter().any(|p| c.origin.starts_with(p)), &format!("{name} lacks its origin"))?;
         }
+        for (name, c) in
+            [("load_lines", &self.constants.load_lines), ("store_lines", &self.constants.store_lines)]
+        {
+            check(c.is_absent() || c.value >= 1.0, &format!("{name} must be at least 1"))?;
+        }
         Ok(())
+    }
+
+    /// The core that plays the card, behind those of the applications.
+    pub fn nic_core(&self) -> Option<u32> {
+        (self.nic.kind == NicKind::Core).then_some(self.cores)
+    }
+
+    /// Cores with an L2: those of applications and the one that plays the card.
+    pub fn all_cores(&self) -> u32 {
+        self.cores + u32::from(self.nic_core().is_some())
+    }
+
+    /// How far one agent may run ahead of another: no other can see sooner what it does. From card to
+    /// cache with a card (A27), from one L2 to another between cores.
+    pub fn window(&self) -> Ps {
+        match self.nic.kind {
+            NicKind::Card => crate::scenario::WINDOW,
+            NicKind::Core => Ps((self.constants.snoop_ns.value * 1e3) as u64),
+        }
     }
 
     /// Sets of an L2.

@@ -89,6 +89,9 @@ pub struct Report {
     pub tx_ring_mean: f64,
     /// Cycles a core spends per frame, stalls included.
     pub cycles_per_packet: f64,
+    /// How busy the core is that plays the card, percent; none with a card.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nic_busy_pct: Option<f64>,
     /// Each core.
     pub per_core: Vec<CoreReport>,
     /// Named counters of the interface (lock waits, foreign buffers, debts).

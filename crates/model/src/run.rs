@@ -7,14 +7,17 @@ use std::rc::Rc;
 use apps::table::{Declared, Shape};
 use apps::{AnyApp, Worker, l3fwd, lb, nat as nat_app};
 use memory::{Ps, Space};
-use nic::{Config, Port, TxConfig};
+use nic::{Config, Port, TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
 use rings::tx;
 
 use crate::account::{self, Window};
 use crate::agents::{self, Book};
+use crate::app::{App, ModelApp, Sink};
 use crate::engine::{Engine, EngineError};
 use crate::meter::{Meter, Snapshot};
+use crate::nic_core::{self, Feed, SoftPort};
+use crate::pool::Priced;
 use crate::report::{Conservation, Report};
 use crate::scenario::{Scenario, Start};
 use crate::sim::{Agent, Sim};
@@ -119,12 +122,28 @@ fn validate(s: &Scenario) -> Result<(), Error> {
     }
     device_limits(s)?;
     let least = least_pool(s);
+    cycles(s)?;
     match s.pool {
         Some(n) if u64::from(n) < least => bad(format!(
             "a pool of {n} buffers is too small; allowed: at least {least}, what the rings hold when posted and a burst per core"
         )),
         _ => Ok(()),
     }
+}
+
+/// Base cycles of a frame in the application, 0 where it has none.
+fn cycles(s: &Scenario) -> Result<u32, Error> {
+    let c = &s.server.constants;
+    let (name, cycles) = match s.app {
+        App::L3fwd => ("l3fwd_cycles", &c.l3fwd_cycles),
+        App::Lb => ("lb_cycles", &c.lb_cycles),
+        App::Nat => ("nat_cycles", &c.nat_cycles),
+        App::Sink => return Ok(0),
+    };
+    if cycles.is_absent() {
+        return Err(Error::Scenario(format!("the application needs {name}; {} has none", s.server.name)));
+    }
+    Ok(cycles.value as u32)
 }
 
 /// Rings that the card would refuse.
@@ -174,6 +193,8 @@ struct Parts {
     /// `l3fwd`'s routes, built when it runs: they fill 64 MiB.
     routes: Option<(std::sync::Arc<l3fwd::Fib>, Table)>,
     ports: Vec<(rings::Port<View>, tx::Port<View>)>,
+    /// What the sources of a software NIC read, port by port.
+    sources: Vec<Table>,
     caches: Vec<CoreCache<View>>,
 }
 
@@ -186,15 +207,15 @@ impl Parts {
         let shape = Shape::new(FLOWS);
         let flows = shape.bind(space, "flows")?;
         let routes = match s.app {
-            apps::Kind::L3fwd => {
+            App::L3fwd => {
                 let fib = std::sync::Arc::new(l3fwd::Fib::default_route());
                 let table = fib.bind(space)?;
                 Some((fib, table))
             }
-            apps::Kind::Lb | apps::Kind::Nat => None,
+            App::Lb | App::Nat | App::Sink => None,
         };
         let sizes = tx::Sizes { ring: s.tx_ring, ..tx::Sizes::default() };
-        let mut ports = Vec::new();
+        let (mut ports, mut sources) = (Vec::new(), Vec::new());
         let mut hosts = 0;
         for p in 0..s.ports() {
             let queues = s.queues(p);
@@ -202,26 +223,28 @@ impl Parts {
             hosts += port.0.len() as u32;
             let tx = tx::build(space, sizes, port.0.len() as u32)?;
             ports.push((port, tx));
+            if s.server.nic_core().is_some() {
+                let frame = u64::from(s.server.buffers.room).next_multiple_of(64);
+                sources.push(space.table("source", u64::from(nic_core::KEPT) * frame)?);
+            }
         }
         // One more handle, to count what is free at the end.
         let cache = rings::pool::CACHE.min(count);
         let caches = pool::build(space, count, hosts + 1, cache)?;
-        Ok(Parts { buffers, count, flows, shape, routes, ports, caches })
+        Ok(Parts { buffers, count, flows, shape, routes, ports, sources, caches })
     }
 
-    fn app(&self, s: &Scenario) -> AnyApp<View, Declared<View>> {
-        let c = &s.server.constants;
+    fn app(&self, s: &Scenario, book: &Book) -> Result<ModelApp, Error> {
+        let cycles = cycles(s)?;
         let table = |value| Declared::new(self.shape, self.flows, value);
-        match (s.app, &self.routes) {
-            (apps::Kind::L3fwd, Some((fib, routes))) => {
-                AnyApp::L3fwd(l3fwd::L3fwd::new(fib.clone(), *routes, c.l3fwd_cycles.value as u32))
+        Ok(ModelApp::Packets(match (s.app, &self.routes) {
+            (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: book.meter.clone() })),
+            (App::L3fwd, Some((fib, routes))) => {
+                AnyApp::L3fwd(l3fwd::L3fwd::new(fib.clone(), *routes, cycles))
             }
-            (apps::Kind::Nat, _) => {
-                let cycles = c.nat_cycles.value as u32;
-                AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, cycles))
-            }
-            _ => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, c.lb_cycles.value as u32)),
-        }
+            (App::Nat, _) => AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, cycles)),
+            _ => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, cycles)),
+        }))
     }
 }
 
@@ -235,6 +258,7 @@ impl Run {
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
         let mut engine = Engine::new(Sim::new(&s.server, space.finish(), s.sampling, s.seed), s.window);
         let cores = s.server.cores as usize;
+        let pool_cycles = s.server.constants.pool_cycles.value;
         let book = Book {
             meter: Rc::new(RefCell::new(Meter::new(cores)?)),
             counters: Rc::new(RefCell::new(BTreeMap::new())),
@@ -242,18 +266,27 @@ impl Run {
         let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
         let mut sources = std::mem::take(&mut s.sources).into_iter();
         let mut caches = caches.into_iter();
-        let mut workers = Vec::new();
+        let (mut workers, mut soft) = (Vec::new(), Vec::new());
         let mut first = 0;
         for (p, ((hosts, nic), (host_txs, nic_tx))) in ports.into_iter().enumerate() {
             let Some(source) = sources.next() else { break };
             let port = Plug { port: p as u32, queues: queues[p] as u16, first, buffers: parts.buffers };
-            spawn_card(&mut engine, s, &port, (nic, nic_tx), source, &book)?;
+            match parts.sources.get(p) {
+                Some(bytes) => soft.push(soft_port(s, &port, (nic, nic_tx), Feed::new(source, *bytes))),
+                None => spawn_card(&mut engine, s, &port, (nic, nic_tx), source, &book)?,
+            }
             first += queues[p] as usize;
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
                 let Some(cache) = caches.next() else { break };
-                let worker = Worker::new(host, tx, cache, parts.buffers, parts.app(s), s.burst as usize);
+                let pool = Priced { pool: cache, cycles: pool_cycles };
+                let app = parts.app(s, &book)?;
+                let worker = Worker::new(host, tx, pool, parts.buffers, app, s.burst as usize);
                 workers.push((q >= queues[p] as usize, worker));
             }
+        }
+        if let Some(core) = s.server.nic_core() {
+            let book = book.clone();
+            engine.spawn(Agent::NicCore(core), move |m| nic_core::serve(m, soft, &book))?;
         }
         // Receiving cores first, in the order of their queues; then those that only allocate.
         workers.sort_by_key(|(allocates, _)| *allocates);
@@ -329,8 +362,8 @@ impl Run {
             self.advance(Ps(step.0 / LOOKS))?;
             looks += 1;
             let meter = self.book.meter.borrow();
-            for (core, g) in self.engine.sim().gauges.iter().enumerate() {
-                let delivered = meter.fates[core][rings::Outcome::Delivered as usize];
+            for (core, (g, fates)) in self.engine.sim().gauges.iter().zip(&meter.fates).enumerate() {
+                let delivered = fates[rings::Outcome::Delivered as usize];
                 waiting[core] += delivered.saturating_sub(g.received) as f64;
                 tx_filled += g.tx_filled as f64;
             }
@@ -423,4 +456,24 @@ fn spawn_card(
         agents::transmit(m, nic_tx, buffers, config, extra, &tx_book);
     })?;
     Ok(())
+}
+
+/// A port of a software NIC: nothing is paced, the rings push back.
+fn soft_port(
+    s: &Scenario,
+    plug: &Plug,
+    (nic, nic_tx): (rings::AnyNic<View>, tx::NicTx<View>),
+    feed: Feed,
+) -> SoftPort {
+    let config = Config { rate_bps: 0, max_frame: s.server.buffers.room, ..Config::default() };
+    let sent = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head: 0 };
+    SoftPort {
+        rx: Port::new(nic, packet::Rss::spread(plug.queues), plug.queues, config),
+        tx: TxPort::new(nic_tx, plug.buffers, sent),
+        buffers: plug.buffers,
+        feed,
+        first: plug.first,
+        cycles: s.server.constants.classify_cycles.value as u32,
+        held: Vec::new(),
+    }
 }

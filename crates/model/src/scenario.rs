@@ -3,6 +3,7 @@
 use memory::Ps;
 use traffic::Source;
 
+use crate::app::App;
 use crate::profile::Server;
 
 /// How full the rings are when a run starts to count.
@@ -31,7 +32,7 @@ pub struct Scenario {
     /// The receive interface and its sizes.
     pub interface: rings::Interface,
     /// What every core does.
-    pub app: apps::Kind,
+    pub app: App,
     /// Cores that receive, spread evenly over the ports.
     pub cores: u32,
     /// Frames of each port, in order of time; as many ports as sources.

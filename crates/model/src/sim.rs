@@ -5,7 +5,7 @@ use memory::{Class, Geometry, Ps, Side};
 use crate::dram::Dram;
 use crate::hierarchy::{Hierarchy, Level};
 use crate::pcie::Link;
-use crate::profile::Server;
+use crate::profile::{Constant, Server};
 use crate::sampling::{Kind, Sampling};
 use crate::schedule::{PARKED, Schedule};
 use crate::space::{Layout, Pool};
@@ -19,12 +19,22 @@ pub enum Agent {
     NicRx(u32),
     /// The transmit half of a port's card.
     NicTx(u32),
+    /// The core that plays the card of all ports, see [`Server::nic_core`].
+    NicCore(u32),
 }
 
 impl Agent {
-    /// Whether it is a core.
+    /// Whether it is a core that runs an application.
     pub const fn is_core(self) -> bool {
         matches!(self, Agent::Core(_))
+    }
+
+    /// The core whose caches it reads and writes through; none for a card.
+    pub const fn caches(self) -> Option<u32> {
+        match self {
+            Agent::Core(core) | Agent::NicCore(core) => Some(core),
+            Agent::NicRx(_) | Agent::NicTx(_) => None,
+        }
     }
 }
 
@@ -39,13 +49,23 @@ pub(crate) struct Costs {
     pub atomic: u64,
     pub write: u64,
     pub doorbell: u64,
+    /// Lines that a core's independent loads, and its stores, wait for at a time.
+    pub load_lines: f64,
+    pub store_lines: f64,
+    /// To read, and to copy, a line that is here.
+    pub read_line: u64,
+    pub copy_line: u64,
 }
+
+/// Stores retire into the store buffer and their lines come in parallel: so many at a time (A19).
+const STORES: f64 = 8.0;
 
 impl Costs {
     fn new(s: &Server) -> Costs {
         let c = &s.constants;
         let ns = |v: f64| (v * 1e3) as u64;
         let cycle = 1e3 / s.ghz;
+        let overlap = |c: &Constant, other: f64| if c.is_absent() { other } else { c.value };
         Costs {
             cycle,
             l2: ns(c.l2_hit_ns.value),
@@ -55,6 +75,10 @@ impl Costs {
             atomic: (c.atomic_cycles.value * cycle) as u64,
             write: ns(c.pcie_write_ns.value),
             doorbell: ns(c.doorbell_ns.value),
+            load_lines: overlap(&c.load_lines, 1.0),
+            store_lines: overlap(&c.store_lines, STORES),
+            read_line: (c.read_line_cycles.value * cycle) as u64,
+            copy_line: (c.copy_line_cycles.value * cycle) as u64,
         }
     }
 }
@@ -162,6 +186,8 @@ pub struct Sim {
     pub(crate) stall: (u64, u64),
     pub(crate) stop: bool,
     pub(crate) costs: Costs,
+    /// The NIC is a core: all agents meet in the caches, and nothing crosses a link.
+    pub(crate) soft: bool,
     pub(crate) words: Vec<u64>,
     pub(crate) pending: Vec<Pending>,
     pub(crate) lines: Vec<WordLine>,
@@ -171,7 +197,7 @@ pub struct Sim {
     pub(crate) sampling: Sampling,
     /// The caches, public for their counters.
     pub hierarchy: Hierarchy,
-    /// Gauges by core.
+    /// Gauges by core; a core that plays the card comes last.
     pub gauges: Vec<Gauge>,
     /// Frames that DMA has written, all ports; the clock of reuse distances.
     pub(crate) puts: u64,
@@ -185,6 +211,7 @@ impl Sim {
     /// The world of `server` with what `layout` allocated. `one_in` cache sets are simulated.
     pub fn new(server: &Server, layout: Layout, one_in: u32, seed: u64) -> Sim {
         let lines = layout.lines();
+        let links = || (0..server.nic.ports).map(|_| Link::new(&server.constants)).collect();
         let costs = Costs::new(server);
         let dram = Dram::new(&server.constants);
         let levels = [costs.l2, costs.llc, costs.snoop, dram.latency()];
@@ -200,11 +227,12 @@ impl Sim {
             pending: vec![Pending::default(); layout.signals as usize],
             lines: vec![WordLine::default(); layout.words.div_ceil(8) as usize],
             pools: layout.pools,
-            links: (0..server.nic.ports).map(|_| Link::new(&server.constants)).collect(),
+            links: if server.nic_core().is_some() { Vec::new() } else { links() },
             dram,
             sampling: Sampling::new(one_in, levels, seed),
             hierarchy: Hierarchy::new(server, lines.all, lines.shared, seed),
-            gauges: vec![Gauge::default(); server.cores as usize],
+            soft: server.nic_core().is_some(),
+            gauges: vec![Gauge::default(); server.all_cores() as usize],
             puts: 0,
             reuse: (0, 0),
             switches: 0,
@@ -312,7 +340,7 @@ impl Sim {
     pub(crate) fn gauges_at(&self, at: u64) -> Vec<Gauge> {
         let mut gauges = self.gauges.clone();
         for (i, slot) in self.slots.iter().enumerate() {
-            if let Agent::Core(core) = slot.agent
+            if let Some(core) = slot.agent.caches()
                 && self.schedule.at(i) == PARKED
             {
                 gauges[core as usize].idle += at.saturating_sub(slot.parked_at);

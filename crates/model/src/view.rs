@@ -15,7 +15,7 @@ use memory::{Buf, Ps};
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
 use crate::sim::{Agent, Pending, Read, Sim, lines_of};
-use crate::space::PoolId;
+use crate::space::{PoolId, Table};
 use calls::Place;
 
 /// The world, shared by the views of one simulation on one thread.
@@ -25,8 +25,6 @@ pub(crate) type World = Rc<UnsafeCell<Sim>>;
 const READS: usize = 64;
 /// Lines that a core has asked for ahead of use.
 const PREFETCHES: usize = 64;
-/// Stores retire into the store buffer and their lines come in parallel: so many at a time.
-const STORES: u64 = 8;
 /// Lines between a buffer's start and its metadata (the mempool's own header).
 const META: u32 = 1;
 
@@ -48,6 +46,8 @@ pub struct View {
     /// Whether the agent has done something else than polling since.
     busy: bool,
     prefetched: [(u32, u64); PREFETCHES],
+    /// When all stores made so far have their lines, where the NIC is a core and sees them then.
+    drained: u64,
     stamp: u64,
 }
 
@@ -66,6 +66,7 @@ impl View {
             missed: 0,
             busy: true,
             prefetched: [(u32::MAX, 0); PREFETCHES],
+            drained: 0,
             stamp: 0,
         }
     }
@@ -173,6 +174,16 @@ impl View {
         self.clock.saturating_sub(self.polled).saturating_sub(self.missed)
     }
 
+    /// A core has done nothing since `began`.
+    fn rested(&mut self, began: u64) {
+        if let Some(core) = self.agent.caches() {
+            let idle = self.clock.saturating_sub(began);
+            let g = &mut self.sim().gauges[core as usize];
+            g.idle += idle;
+            g.clock = self.clock;
+        }
+    }
+
     fn poll_begins(&mut self) {
         (self.polled, self.missed) = (self.clock, 0);
     }
@@ -180,7 +191,7 @@ impl View {
     fn port(&self) -> usize {
         match self.agent {
             Agent::NicRx(p) | Agent::NicTx(p) => p as usize,
-            Agent::Core(_) => 0,
+            Agent::Core(_) | Agent::NicCore(_) => 0,
         }
     }
 
@@ -192,19 +203,19 @@ impl View {
         let at = self.clock;
         let sim = self.sim();
         // A load returns what shows at its end.
-        let end = if self.agent.is_core() { at + sim.costs.op } else { at };
+        let end = if self.agent.caches().is_some() { at + sim.costs.op } else { at };
         let fresh = sim.lines[line as usize].touch(me, end, write);
-        let visible = match self.agent {
-            Agent::Core(core) => {
-                let mut cost = sim.costs.op;
-                if fresh {
-                    let miss = sim.core_access(core, line, write, Kind::Word, at);
-                    let miss = if write { miss / STORES } else { miss };
-                    self.missed += miss;
-                    cost += miss;
+        let visible = match self.agent.caches() {
+            Some(core) => {
+                let miss = if fresh { sim.core_access(core, line, write, Kind::Word, at) } else { 0 };
+                self.clock = end;
+                if write {
+                    self.missed += self.stores(end, miss);
+                } else {
+                    // An idle core has waited for the first line that changed; the next ones come meanwhile.
+                    self.missed += self.loads(miss, self.busy || self.missed > 0);
                 }
-                self.clock = at + cost;
-                self.clock
+                self.clock.max(self.drained)
             }
             _ if write => {
                 let port = self.port();
@@ -232,11 +243,34 @@ impl View {
         visible
     }
 
-    /// An atomic on a contended line: waits for the line, then holds it.
+    /// A load waits `miss` for its line, or for its share of it where others are fetched meanwhile; how
+    /// long it waits.
+    #[inline]
+    fn loads(&mut self, miss: u64, others: bool) -> u64 {
+        let lines = if others { self.sim().costs.load_lines } else { 1.0 };
+        let wait = (miss as f64 / lines) as u64;
+        self.clock += wait;
+        wait
+    }
+
+    /// A store at `at` whose line comes after `miss`; how long the core waits. Between cores, others see
+    /// it when the line is there, after all stores before it.
+    #[inline]
+    fn stores(&mut self, at: u64, miss: u64) -> u64 {
+        let sim = self.sim();
+        let wait = (miss as f64 / sim.costs.store_lines) as u64;
+        if sim.soft {
+            self.drained = self.drained.max(at + miss);
+        }
+        self.clock += wait;
+        wait
+    }
+
+    /// An atomic on a contended line: waits for the line, then holds it. Stores before it come first.
     fn atomic(&mut self, line: u32) {
         self.order();
         let me = self.slot as u8 + 1;
-        let at = self.clock;
+        let at = self.clock.max(self.drained);
         let sim = self.sim();
         let l = &mut sim.lines[line as usize];
         let transfer = if l.last == me { 0 } else { sim.costs.snoop };
@@ -271,7 +305,7 @@ impl View {
 
     #[inline]
     fn access(&mut self, line: u32, write: bool, kind: Kind) {
-        let Agent::Core(core) = self.agent else { return };
+        let Some(core) = self.agent.caches() else { return };
         self.busy = true;
         let at = self.clock;
         let ready = self.prefetched[line as usize % PREFETCHES];
@@ -285,7 +319,28 @@ impl View {
         } else {
             self.sim().core_access(core, line, write, kind, at)
         };
-        self.clock = at + if write { cost / STORES } else { cost };
+        if write {
+            self.stores(at, cost);
+        } else {
+            // What a table holds next depends on what it held before.
+            self.loads(cost, kind != Kind::Table);
+        }
+    }
+
+    /// The core reads or writes `lines` of a frame from byte `off` on.
+    #[inline]
+    fn frame(&mut self, first: u32, lines: u32, off: u32, write: bool) {
+        for l in first..first + lines {
+            self.access(l, write, if l == first && off < 64 { Kind::Header } else { Kind::Payload });
+        }
+    }
+
+    /// The core reads `len` bytes of `t` at `off`, one line after the other.
+    pub(crate) fn stream(&mut self, t: Table, off: u64, len: u64) {
+        for line in 0..len.div_ceil(64) {
+            let line = t.first + ((off + line * 64) % t.bytes.max(1) / 64) as u32;
+            self.access(line, false, Kind::Payload);
+        }
     }
 
     fn frame_lines(&self, b: PoolId, buf: Buf, off: u32, len: u32) -> (u32, u32) {

@@ -3,7 +3,7 @@
 use apps::Kind;
 use memory::Ps;
 use model::profile::Server;
-use model::{Report, Scenario, Start, WINDOW};
+use model::{Report, Scenario, Start};
 use rings::Interface;
 use traffic::{Line, Rate, Workload};
 
@@ -57,7 +57,7 @@ impl Point {
         let mut scenario = Scenario {
             server: self.server.clone(),
             interface: self.interface.clone(),
-            app: self.app,
+            app: self.app.into(),
             cores: self.cores,
             sources: (0..used).map(source).collect(),
             start: self.start,
@@ -67,7 +67,7 @@ impl Point {
             burst: self.burst,
             pool: self.pool,
             limit: self.limit,
-            window: WINDOW,
+            window: self.server.window(),
             frames: self.frames,
         };
         model::run(&mut scenario)

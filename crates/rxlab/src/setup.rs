@@ -313,7 +313,7 @@ impl Ready {
         format!(
             "rxlab compare {traffic} --rate {} --server {} --cores {} --app {} --ddio-ways {} --interfaces {interface} {sizes} --tx-ring {}{pool} --burst {} --seed {} --sampling {} --placements {} --limit-ms {}",
             self.rate,
-            self.server.name,
+            s.server,
             self.cores,
             s.app,
             self.server.caches.ddio_ways,

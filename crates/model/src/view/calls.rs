@@ -5,7 +5,7 @@ use memory::{Buf, Class, Fault, Memory, Ps, Touch};
 use super::{META, PREFETCHES, View};
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
-use crate::sim::{Agent, may_write};
+use crate::sim::may_write;
 use crate::space::{PoolId, Table, Words};
 
 /// Where an entry's signal lies.
@@ -39,7 +39,7 @@ impl Memory for View {
                 return self.sim().words[p.word as usize];
             }
             // A register of the card.
-            Class::Doorbell if !self.agent.is_core() => {}
+            Class::Doorbell if self.agent.caches().is_none() => {}
             _ => {
                 self.word(p.line, false, W as u64 * 8);
             }
@@ -158,12 +158,7 @@ impl Memory for View {
             self.parks(PARKED, period);
         }
         self.poll_begins();
-        if let Agent::Core(core) = self.agent {
-            let idle = self.clock.saturating_sub(began);
-            let g = &mut self.sim().gauges[core as usize];
-            g.idle += idle;
-            g.clock = self.clock;
-        }
+        self.rested(began);
     }
 
     fn pause(&mut self, until: Ps, early: bool) {
@@ -171,6 +166,7 @@ impl Memory for View {
             self.forget();
             return self.chain();
         }
+        let began = self.clock;
         if early {
             self.parks(until.0, 1);
         } else {
@@ -180,11 +176,16 @@ impl Memory for View {
             }
             self.clock = self.clock.max(until.0);
         }
+        self.rested(began);
         self.poll_begins();
     }
 
     fn ring(&mut self, bell: Words<1>, value: u64) {
         let p = place(bell, 0);
+        if self.sim().soft {
+            let visible = self.word(p.line, true, 8); // a plain word
+            return self.store(p, value, visible);
+        }
         let costs = self.sim().costs;
         self.clock += costs.op;
         let visible = self.clock + costs.doorbell;
@@ -208,16 +209,17 @@ impl Memory for View {
         let frame = &mut pool.frames[buf.0 as usize];
         frame.put(off, bytes, len);
         if self.agent.is_core() {
-            for l in first..first + lines {
-                self.access(l, true, if l == first && off < 64 { Kind::Header } else { Kind::Payload });
-            }
-            return;
+            return self.frame(first, lines, off, true);
         }
         frame.stamp = self.stamp;
         let before = std::mem::replace(&mut frame.puts, sim.puts as u32);
         sim.reuse.0 += u64::from((sim.puts as u32).wrapping_sub(before));
         sim.reuse.1 += 1;
         sim.puts += 1;
+        if sim.soft {
+            self.clock += u64::from(lines) * sim.costs.copy_line;
+            return self.frame(first, lines, off, true);
+        }
         let partial = !(off + len).is_multiple_of(64);
         sim.dma_write(first, lines, partial, at);
         let port = self.port();
@@ -231,11 +233,9 @@ impl Memory for View {
         if !out.is_empty() {
             sim.pools[b.index as usize].frames[buf.0 as usize].get(off, out);
         }
-        if self.agent.is_core() {
-            for l in first..first + lines {
-                self.access(l, false, if l == first && off < 64 { Kind::Header } else { Kind::Payload });
-            }
-            return;
+        if self.agent.caches().is_some() {
+            self.clock += u64::from(lines) * sim.costs.read_line;
+            return self.frame(first, lines, off, false);
         }
         sim.dma_read(first, lines, at);
         let port = self.port();
@@ -249,7 +249,7 @@ impl Memory for View {
     }
 
     fn prefetch(&mut self, b: PoolId, buf: Buf, off: u32) {
-        let Agent::Core(core) = self.agent else { return };
+        let Some(core) = self.agent.caches() else { return };
         let (line, _) = self.frame_lines(b, buf, off, 1);
         let at = self.clock;
         let sim = self.sim();

@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use memory::{Class, Field, Geometry, Memory, Ps, Side, Space};
-use model::profile::{Placement, Replacement, Server};
+use model::profile::{Constant, NicKind, Placement, Replacement, Server};
 use model::{Agent, Engine, ModelSpace, PoolId, Sim, Table, View, Words};
 
 /// The reference server with constants that are easy to add up: a cycle of 0.5 ns, an operation of 1,
@@ -40,6 +40,39 @@ pub(crate) fn server() -> Server {
     ] {
         constant.value = value;
     }
+    s
+}
+
+/// The same with a core that plays the card: four loads and eight stores at a time, 2 ns to read a line that
+/// is here, 3 to copy it.
+pub(crate) fn soft_server() -> Server {
+    let mut s = server();
+    s.nic.kind = NicKind::Core;
+    let c = &mut s.constants;
+    for absent in [
+        &mut c.pcie_gbytes,
+        &mut c.pcie_tlp_bytes,
+        &mut c.pcie_overhead_bytes,
+        &mut c.pcie_write_ns,
+        &mut c.pcie_read_ns,
+        &mut c.doorbell_ns,
+        &mut c.nic_buffer_kib,
+        &mut c.tx_queue_gbps,
+        &mut c.generator_us,
+    ] {
+        *absent = Constant::default();
+    }
+    for (constant, value) in [
+        (&mut c.load_lines, 4.0),
+        (&mut c.store_lines, 8.0),
+        (&mut c.read_line_cycles, 4.0),
+        (&mut c.copy_line_cycles, 6.0),
+        (&mut c.classify_cycles, 40.0),
+        (&mut c.pool_cycles, 2.0),
+    ] {
+        *constant = Constant { value, origin: "assumed: a test".into() };
+    }
+    s.validate().unwrap();
     s
 }
 
@@ -109,6 +142,12 @@ impl World {
     /// The receive half of a card.
     pub(crate) fn nic(&mut self, body: impl FnOnce(&mut View) + 'static) {
         self.agent(Agent::NicRx(0), body);
+    }
+
+    /// The core that plays the card.
+    pub(crate) fn nic_core(&mut self, body: impl FnOnce(&mut View) + 'static) {
+        let core = self.server.nic_core().unwrap();
+        self.agent(Agent::NicCore(core), body);
     }
 
     /// Lets all agents run to their ends, no agent ahead of another; the world afterwards.

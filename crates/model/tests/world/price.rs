@@ -21,6 +21,11 @@ pub(crate) const SNOOP: u64 = 60 * NS;
 pub(crate) const DRAM: u64 = 85 * NS;
 /// Stores leave through the store buffer, eight lines at a time.
 pub(crate) const STORES: u64 = 8;
+/// Independent loads of a busy core, where a core plays the card: so many lines at a time.
+pub(crate) const LOADS: u64 = 4;
+/// To read, and to copy, a line that is here, likewise.
+pub(crate) const READ: u64 = 2 * NS;
+pub(crate) const COPY: u64 = 3 * NS;
 /// A byte on PCIe.
 pub(crate) const BYTE: u64 = 100;
 /// What a TLP adds to its payload.

@@ -1,0 +1,91 @@
+//! What a core does with frames: an application of crate `apps`, or the receiver of a benchmark.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use apps::table::Declared;
+use apps::{AnyApp, Batch, Cause, Headers, Kind, Verdict};
+use memory::{Memory, Touch};
+use rings::Completion;
+
+use crate::meter::Meter;
+use crate::space::PoolId;
+use crate::view::View;
+
+/// Which application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum App {
+    /// Longest-prefix-match forwarding.
+    L3fwd,
+    /// Load balancer.
+    Lb,
+    /// Address translation.
+    Nat,
+    /// Reads every byte of a frame and frees its buffer: the receiver of `bench live`.
+    Sink,
+}
+
+impl From<Kind> for App {
+    fn from(kind: Kind) -> App {
+        match kind {
+            Kind::L3fwd => App::L3fwd,
+            Kind::Lb => App::Lb,
+            Kind::Nat => App::Nat,
+        }
+    }
+}
+
+/// Reads every byte and frees the buffer. A frame counts as sent when it has been read.
+pub(crate) struct Sink {
+    pub meter: Rc<RefCell<Meter>>,
+}
+
+impl apps::App<View> for Sink {
+    fn cycles(&self) -> u32 {
+        0
+    }
+
+    fn frame(&mut self, _: &mut View, _: &mut Headers) -> Verdict {
+        Verdict::Drop(Cause::Consumed)
+    }
+
+    fn process(&mut self, m: &mut View, frames: PoolId, burst: &[Completion], batch: &mut Batch) {
+        for c in burst {
+            m.meta(frames, c.buf, 0, Touch::Write); // the driver fills the mbuf
+            m.get(frames, c.buf, 0, &mut [], u32::from(c.len));
+            let took = m.now().saturating_sub(m.stamp(frames, c.buf));
+            self.meter.borrow_mut().send(u32::from(c.len), took.0);
+            batch.file(c.buf, c.len, Verdict::Drop(Cause::Consumed));
+            m.chain();
+        }
+    }
+}
+
+/// Any of them, chosen once per burst.
+pub(crate) enum ModelApp {
+    Packets(AnyApp<View, Declared<View>>),
+    Sink(Sink),
+}
+
+impl apps::App<View> for ModelApp {
+    fn cycles(&self) -> u32 {
+        match self {
+            ModelApp::Packets(app) => app.cycles(),
+            ModelApp::Sink(app) => app.cycles(),
+        }
+    }
+
+    fn frame(&mut self, m: &mut View, headers: &mut Headers) -> Verdict {
+        match self {
+            ModelApp::Packets(app) => app.frame(m, headers),
+            ModelApp::Sink(app) => app.frame(m, headers),
+        }
+    }
+
+    fn process(&mut self, m: &mut View, frames: PoolId, burst: &[Completion], batch: &mut Batch) {
+        match self {
+            ModelApp::Packets(app) => app.process(m, frames, burst, batch),
+            ModelApp::Sink(app) => app.process(m, frames, burst, batch),
+        }
+    }
+}

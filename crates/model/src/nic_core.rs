@@ -1,0 +1,183 @@
+//! A core that plays the card: a card's NIC halves, run by one core in turn.
+//!
+//! It takes frames from its sources as fast as the rings take them. Frames that find no room wait with
+//! the source: a software source has no wire that would lose them.
+
+use memory::{Memory, Ps};
+use nic::{Class, Port, TxPort};
+use rings::{AnyNic, Frame, Nic, Outcome};
+use traffic::{Arrival, Source};
+
+use crate::agents::{Book, known};
+use crate::space::{PoolId, Table};
+use crate::view::View;
+
+/// Frames taken from a source in one go, as the driver does.
+const CHUNK: usize = 64;
+/// Sent frames taken off the transmit rings between two chunks.
+const SENT: usize = 64;
+/// Different frames that a source keeps and cycles over, as the driver does.
+pub(crate) const KEPT: u32 = 8192;
+
+/// A source, and where the bytes of its frames lie, one frame behind the other.
+pub(crate) struct Feed {
+    source: Box<dyn Source>,
+    /// The next frame; none where the source has ended.
+    next: Option<Arrival>,
+    bytes: Table,
+    /// The next frame's number among those kept, and where it starts.
+    number: u32,
+    at: u64,
+}
+
+impl Feed {
+    pub(crate) fn new(source: Box<dyn Source>, bytes: Table) -> Feed {
+        let mut feed = Feed { source, next: Some(Arrival::EMPTY), bytes, number: 0, at: 0 };
+        feed.step();
+        feed
+    }
+
+    fn step(&mut self) {
+        if let Some(next) = &mut self.next
+            && !self.source.next(next)
+        {
+            self.next = None;
+        }
+    }
+
+    /// When the next frame is there.
+    fn due(&self) -> Option<Ps> {
+        self.next.as_ref().map(|a| Ps(a.at))
+    }
+
+    /// The next frame, if it is there by now; the core reads its bytes.
+    fn take(&mut self, m: &mut View) -> Option<Arrival> {
+        let frame = self.next.as_ref().filter(|a| a.at <= m.now().0)?.clone();
+        self.step();
+        let bytes = u64::from(frame.len).next_multiple_of(64);
+        m.stream(self.bytes, self.at, bytes);
+        self.number += 1;
+        self.at += bytes;
+        if self.number == KEPT {
+            (self.number, self.at) = (0, 0);
+        }
+        Some(frame)
+    }
+}
+
+/// One port of a software NIC.
+pub(crate) struct SoftPort {
+    pub rx: Port<AnyNic<View>>,
+    pub tx: TxPort<View>,
+    pub buffers: PoolId,
+    pub feed: Feed,
+    /// Core of queue 0.
+    pub first: usize,
+    /// Cycles to parse and hash a frame.
+    pub cycles: u32,
+    /// Frames that the rings have not taken yet, by queue, then as they came.
+    pub held: Vec<(Arrival, Class)>,
+}
+
+impl SoftPort {
+    /// Takes frames and stores them; how many the rings took.
+    fn receive(&mut self, m: &mut View, book: &Book) -> usize {
+        if self.held.is_empty() {
+            self.take(m, book);
+        }
+        let now = m.now();
+        m.set_stamp(now);
+        let held = std::mem::take(&mut self.held);
+        for frames in held.chunk_by(|(_, a), (_, b)| a.queue == b.queue) {
+            self.store(m, book, frames);
+        }
+        self.rx.nic_mut().poll(m);
+        held.len() - self.held.len()
+    }
+
+    fn take(&mut self, m: &mut View, book: &Book) {
+        while self.held.len() < CHUNK
+            && let Some(frame) = self.feed.take(m)
+        {
+            m.work(self.cycles);
+            self.classify(frame, book);
+            m.chain();
+        }
+        self.held.sort_by_key(|(_, class)| class.queue);
+    }
+
+    fn classify(&mut self, frame: Arrival, book: &Book) {
+        let mut meter = book.meter.borrow_mut();
+        meter.offered_bytes += u64::from(frame.len);
+        match self.rx.classify(known(&frame), u32::from(frame.len)) {
+            Some(class) => {
+                meter.in_nic += 1;
+                self.held.push((frame, class));
+            }
+            None => meter.fates[self.first][Outcome::BadFrame as usize] += 1,
+        }
+    }
+
+    /// Stores frames of one queue; what it does not take is held.
+    fn store(&mut self, m: &mut View, book: &Book, frames: &[(Arrival, Class)]) {
+        let Some((_, Class { queue, .. })) = frames.first() else { return };
+        let nothing = Frame::new(&[], 0, 0, 0);
+        let (mut burst, mut fates) = ([nothing; CHUNK], [Outcome::RingFull; CHUNK]);
+        for (slot, (a, class)) in burst.iter_mut().zip(frames) {
+            *slot = Frame::new(known(a), a.len, class.rss, class.kind);
+        }
+        self.rx.receive_burst(m, *queue, &burst[..frames.len()], &mut fates[..frames.len()]);
+        let mut meter = book.meter.borrow_mut();
+        for (frame, fate) in frames.iter().zip(fates) {
+            if matches!(fate, Outcome::Delivered | Outcome::BadFrame) {
+                meter.fates[self.first + usize::from(*queue)][fate as usize] += 1;
+                meter.in_nic -= 1;
+            } else {
+                self.held.push(frame.clone());
+            }
+        }
+    }
+
+    /// Ends frames that applications have sent; how many.
+    fn transmit(&mut self, m: &mut View, book: &Book) -> usize {
+        for done in 0..SENT {
+            let mut sent = None;
+            if !self.tx.send(m, |s| sent = Some((s.buf, s.len))) {
+                return done;
+            }
+            if let Some((buf, len)) = sent {
+                let took = m.now().saturating_sub(m.stamp(self.buffers, buf));
+                book.meter.borrow_mut().send(len, took.0);
+            }
+        }
+        SENT
+    }
+
+    /// When this port has something to do that no other agent's store announces.
+    fn due(&mut self, m: &mut View) -> Option<Ps> {
+        let notices = self.rx.nic_mut().poll(m);
+        let frames = if self.held.is_empty() { self.feed.due() } else { None };
+        notices.into_iter().chain(frames).min()
+    }
+}
+
+/// Serves all ports until the run is over.
+pub(crate) fn serve(m: &mut View, mut ports: Vec<SoftPort>, book: &Book) {
+    while !m.stopped() {
+        let moved: usize = ports.iter_mut().map(|p| p.receive(m, book) + p.transmit(m, book)).sum();
+        if moved > 0 {
+            m.chain();
+            continue;
+        }
+        match ports.iter_mut().filter_map(|p| p.due(m)).min() {
+            Some(due) => m.pause(due, true),
+            None => m.idle(),
+        }
+    }
+    // Cores drain after the card has stopped: it was spawned first.
+    for port in &mut ports {
+        port.rx.nic_mut().stop(m);
+        book.add(port.rx.nic().counters());
+        book.add(vec![("tx_faults", port.tx.faults())]);
+    }
+}

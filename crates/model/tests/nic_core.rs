@@ -1,0 +1,219 @@
+//! A core plays the card: what its accesses and those of its partner cost, to the picosecond, and whole
+//! runs of it. `world::soft_server` and `world::price` have the sums' terms.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod world;
+
+use memory::{Buf, Class, Memory, Ps, Side, Touch};
+use model::{App, BURST, Report, Scenario, Start, TX_RING, run};
+use rings::{Interface, privring, rxbisect, shring};
+use traffic::{Line, Rate, Workload};
+use world::price::{ATOMIC, COPY, DRAM, L2, LOADS, NS, OP, READ, SNOOP, STORES, cost, until};
+use world::{World, server, soft_server};
+
+#[test]
+fn cost_27_a_store_shows_when_its_line_has_come() {
+    let shows = 500 * NS + OP + SNOOP;
+    for (early, seen, wait) in [(1, 0, 0), (0, 1, SNOOP / LOADS)] {
+        let mut w = World::new(soft_server());
+        let f = w.words::<1>(Class::Signal, Side::Nic, 1);
+        w.core(0, move |m| {
+            assert_eq!(cost(m, |m| assert_eq!(m.acquire(f, 0), 0)), OP + DRAM / LOADS);
+            until(m, shows - early - OP);
+            let took = cost(m, |m| assert_eq!(m.acquire(f, 0), seen, "{early} ps early"));
+            assert_eq!(took, OP + wait, "until then its own copy is good");
+        });
+        w.nic_core(move |m| {
+            until(m, 500 * NS);
+            assert_eq!(cost(m, |m| m.release(f, 0, 1)), OP + SNOOP / STORES, "it does not wait for the line");
+        });
+        w.run();
+    }
+}
+
+#[test]
+fn cost_28_stores_show_in_order() {
+    // The payload's line comes from the other core; the signal's is here, but must not overtake it.
+    let shows = 1_000 * NS + COPY + SNOOP;
+    for (early, seen) in [(1, 0), (0, 1)] {
+        let mut w = World::new(soft_server());
+        let b = w.buffers(1);
+        let f = w.words::<4>(Class::Signal, Side::Nic, 2);
+        w.nic_core(move |m| {
+            m.publish(f, 0, [0; 4]);
+            until(m, 1_000 * NS);
+            assert_eq!(cost(m, |m| m.put(b, Buf(0), 0, &[1; 64], 64)), COPY + SNOOP / STORES);
+            assert_eq!(cost(m, |m| m.publish(f, 1, [0, 0, 0, 1])), OP);
+        });
+        w.core(0, move |m| {
+            m.put(b, Buf(0), 0, &[2; 64], 64);
+            until(m, shows - early - OP - SNOOP / LOADS);
+            m.work(0); // busy: it has other lines on their way
+            assert_eq!(m.acquire(f, 1), seen, "{early} ps early");
+        });
+        w.run();
+    }
+}
+
+#[test]
+fn cost_29_a_frame_between_cores() {
+    let mut w = World::new(soft_server());
+    let b = w.buffers(1);
+    w.nic_core(move |m| {
+        assert_eq!(cost(m, |m| m.put(b, Buf(0), 0, &[1; 64], 256)), 4 * COPY + 4 * (DRAM / STORES));
+        assert_eq!(
+            cost(m, |m| m.put(b, Buf(0), 0, &[1; 64], 256)),
+            4 * COPY + 4 * (L2 / STORES),
+            "its own L2"
+        );
+    });
+    w.core(0, move |m| {
+        until(m, 1_000 * NS);
+        let get = |m: &mut _| cost(m, |m| m.get(b, Buf(0), 0, &mut [0; 64], 256));
+        assert_eq!(get(m), 4 * READ + 4 * (SNOOP / LOADS), "from the other L2, no LLC between");
+        assert_eq!(get(m), 4 * READ + 4 * (L2 / LOADS));
+    });
+    let counts = w.run().sim().hierarchy.counts;
+    assert_eq!((counts.dma_write_hits, counts.dma_write_misses, counts.snoops), (0, 0, 4), "no DDIO");
+}
+
+#[test]
+fn cost_30_a_doorbell_is_a_word() {
+    let mut w = World::new(soft_server());
+    let bell = w.bell();
+    w.nic_core(move |m| {
+        m.idle();
+        assert_eq!(cost(m, |m| assert_eq!(m.acquire(bell, 0), 0)), OP + DRAM, "no register of its own");
+        m.idle();
+        while m.acquire(bell, 0) == 0 {
+            m.idle();
+        }
+        let shows = 2_000 * NS + OP + SNOOP;
+        // It polls once in an operation's time; the poll that finds it fetches the line.
+        assert!((shows..shows + OP + SNOOP + OP).contains(&m.now().0), "{}", m.now().0);
+    });
+    w.core(0, move |m| {
+        until(m, 2_000 * NS);
+        assert_eq!(cost(m, |m| m.ring(bell, 9)), OP + SNOOP / STORES);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_31_the_first_line_is_waited_for_the_next_ones_come_meanwhile() {
+    let mut w = World::new(soft_server());
+    let f = w.words::<4>(Class::Signal, Side::Nic, 8);
+    let t = w.table(2);
+    w.nic_core(move |m| {
+        for i in 0..8 {
+            m.publish(f, i, [i; 4]);
+        }
+    });
+    w.core(0, move |m| {
+        until(m, 1_000 * NS);
+        m.idle();
+        assert_eq!(cost(m, |m| _ = m.acquire(f, 0)), OP + SNOOP, "an idle core finds its first frame");
+        assert_eq!(cost(m, |m| _ = m.acquire(f, 2)), OP + SNOOP / LOADS, "the next line of the burst");
+        assert_eq!(cost(m, |m| _ = m.acquire(f, 3)), OP, "the same line");
+        assert_eq!(cost(m, |m| m.touch(t, 0, Touch::Read)), DRAM, "a look-up depends on what was found");
+        assert_eq!(cost(m, |m| _ = m.acquire(f, 4)), OP + SNOOP / LOADS);
+    });
+    w.run();
+}
+
+#[test]
+fn cost_32_an_atomic_waits_for_the_stores_before_it() {
+    let mut w = World::new(soft_server());
+    let c = w.contended();
+    let f = w.words::<1>(Class::Body, Side::Host, 8);
+    w.core(0, move |m| {
+        assert_eq!(cost(m, |m| _ = m.add(c, 0, 1)), SNOOP + ATOMIC);
+        let at = m.now().0;
+        m.write(f, 0, [1]);
+        m.add(c, 0, 1);
+        assert_eq!(m.now(), Ps(at + OP + DRAM + ATOMIC), "the line of the store first");
+    });
+    w.run();
+}
+
+#[test]
+fn a_profile_has_the_constants_of_its_kind_of_nic() {
+    let mut s = soft_server();
+    s.constants.doorbell_ns = server().constants.doorbell_ns;
+    let refused = s.validate().unwrap_err().to_string();
+    assert!(refused.ends_with("doorbell_ns says nothing about this kind of NIC"), "{refused}");
+    let mut s = server();
+    s.constants.pcie_read_ns = Default::default();
+    assert!(s.validate().unwrap_err().to_string().ends_with("pcie_read_ns is missing"));
+    let mut s = soft_server();
+    s.constants.load_lines.value = 0.5;
+    assert!(s.validate().unwrap_err().to_string().ends_with("load_lines must be at least 1"));
+}
+
+fn interfaces() -> [Interface; 3] {
+    [
+        Interface::PrivRing(privring::Sizes::default()),
+        Interface::ShRing(shring::Sizes { ring: 1024, shared_by: 2, ..Default::default() }),
+        Interface::RxBisect(rxbisect::Sizes::default()),
+    ]
+}
+
+fn soft_run(interface: Interface, app: App, classify_cycles: f64, gbps: f64) -> Report {
+    let mut server = soft_server();
+    server.constants.classify_cycles.value = classify_cycles;
+    let workload = Workload::Generated("fixed:64,flows=4096".parse().unwrap());
+    let line = Line { port: 0, ports: 1, gbps };
+    let window = server.window();
+    run(&mut Scenario {
+        server,
+        interface,
+        app,
+        cores: 2,
+        sources: vec![workload.source_on(line, Rate::Own, 1)],
+        start: Start::Empty,
+        seed: 1,
+        sampling: 1,
+        tx_ring: TX_RING,
+        burst: BURST,
+        pool: None,
+        limit: Ps::from_us(10_000),
+        window,
+        frames: 0,
+    })
+    .unwrap()
+}
+
+#[test]
+fn nothing_is_lost_and_every_buffer_comes_back() {
+    for interface in interfaces() {
+        for app in [App::Sink, App::L3fwd] {
+            let name = interface.name();
+            let r = soft_run(interface.clone(), app, 40.0, 1000.0);
+            assert_eq!(r.conservation.buffers, r.conservation.buffers_free, "{name} {app:?}");
+            assert_eq!(
+                r.conservation.offered,
+                r.conservation.delivered + r.conservation.in_nic,
+                "{name}: rings push back"
+            );
+            assert!(r.mpps > 1.0 && r.settled, "{name} {app:?}: {} Mpps", r.mpps);
+            assert!(r.per_core.iter().all(|c| c.mpps > 0.1), "{name}: both queues move");
+            assert_eq!(r.ddio_hit_pct, 0.0);
+        }
+    }
+}
+
+#[test]
+fn the_busier_core_sets_the_rate() {
+    for interface in interfaces() {
+        // 2000 cycles of 0.5 ns for each frame: less than one frame in a microsecond.
+        let r = soft_run(interface.clone(), App::Sink, 2_000.0, 1000.0);
+        assert!((0.9..1.0).contains(&r.mpps), "{}: {} Mpps", interface.name(), r.mpps);
+        assert!(r.nic_busy_pct.unwrap() > 99.0, "{:?}", r.nic_busy_pct);
+        assert!(r.per_core.iter().all(|c| c.busy_pct < 50.0));
+        // A source of 1 Mpps: neither is.
+        let r = soft_run(interface, App::Sink, 40.0, 88.0 * 8e-3);
+        assert!((r.mpps - 1.0).abs() < 0.01, "{} Mpps", r.mpps);
+        assert!(r.nic_busy_pct.unwrap() < 50.0, "{:?}", r.nic_busy_pct);
+    }
+}

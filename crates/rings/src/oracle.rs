@@ -194,7 +194,7 @@ impl Offered {
         let (ledger, before) = (&mut self.queues[usize::from(queue)], &mut self.before[usize::from(queue)]);
         let kept = before.len().wrapping_sub(unread as usize);
         let then = before.get(kept).unwrap_or(ledger);
-        if then != received || ledger.count - received.count != unread {
+        if then != received || ledger.count.wrapping_sub(received.count) != unread {
             return Err(Violation::Loss { queue, delivered: ledger.count, received: received.count });
         }
         *ledger = received.clone();

@@ -56,7 +56,12 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..2u16, 1..5u16).prop_map(|(core, n)| Step::Do(Op::Free { core, n })),
         2 => (1..5u16).prop_map(|n| Step::Do(Op::NicTx { n })),
         1 => (0..1000u32).prop_map(|ns| Step::Do(Op::Tick { ns })),
-        4 => lie.prop_map(|(rx, field, instance, word, value)| Step::Lie { rx, field, instance, word, value }),
+        1 => (0..2u16).prop_map(|core| Step::Do(Op::StopQueue { core })),
+        1 => (0..2u16).prop_map(|core| Step::Do(Op::DrainQueue { core })),
+        2 => (0..2u16).prop_map(|core| Step::Do(Op::StartQueue { core })),
+        1 => (0..2u16, any::<bool>()).prop_map(|(core, drain)| Step::Do(Op::StopTx { core, drain })),
+        1 => (0..2u16).prop_map(|core| Step::Do(Op::StartTx { core })),
+        5 => lie.prop_map(|(rx, field, instance, word, value)| Step::Lie { rx, field, instance, word, value }),
     ]
 }
 

@@ -137,6 +137,24 @@ fn a_started_queue_has_all_its_descriptors() {
 }
 
 #[test]
+fn a_started_queue_has_no_buffer_before_it_is_filled() {
+    for interface in interfaces() {
+        let mut world = world(interface.clone(), 2);
+        let cores = world.cores.len() as u16;
+        for _ in 0..3 {
+            (0..cores).for_each(|core| stop(&mut world, core));
+            (0..cores).for_each(|core| drain(&mut world, core));
+            (0..cores).for_each(|core| world.nic.start_queue(core));
+            assert_eq!(world.nic.arrive(0, 3, LEN), Ok(0), "{}: what was taken back", interface.name());
+            (0..cores).for_each(|core| start(&mut world, core));
+            assert_eq!(world.nic.arrive(0, 3, LEN), Ok(3), "{}", interface.name());
+            receive(&mut world, 0);
+        }
+        world.finish(false).unwrap();
+    }
+}
+
+#[test]
 fn frames_that_wait_are_counted_and_not_taken() {
     for interface in interfaces().into_iter().take(3) {
         let mut world = world(interface, 2);

@@ -21,7 +21,7 @@ pub struct Class {
 ///
 /// A header that runs past a captured part is not the frame's fault: what was parsed before it counts.
 /// An unknown ethertype is no fault either; such frames hash to 0.
-#[inline]
+#[inline(always)]
 pub fn classify(rss: &Rss, head: &[u8], len: u32) -> Option<Class> {
     let parsed = packet::parse(head);
     match parsed.fault {

@@ -109,6 +109,31 @@ fn address(bytes: &[u8]) -> Option<IpAddr> {
 /// past them is [`Fault::Short`], and what was before it stands.
 #[inline]
 pub fn parse(bytes: &[u8]) -> Parsed {
+    usual(bytes).unwrap_or_else(|| walk(bytes))
+}
+
+/// What most frames are, TCP or UDP over IPv4 without tags, options or fragments, by a look at fixed places:
+/// a software card has some 60 cycles for all of a frame. `None`: look properly.
+#[inline(always)]
+fn usual(bytes: &[u8]) -> Option<Parsed> {
+    const L3: usize = ETHERNET;
+    const L4: usize = L3 + 20;
+    let b: &[u8; L4 + 4] = bytes.first_chunk()?;
+    let word = |at: usize| u16::from_be_bytes([b[at], b[at + 1]]);
+    let plain = word(L3 - 2) == 0x0800 && b[L3] == 0x45 && word(L3 + 6) & 0x3fff == 0;
+    let total = word(L3 + 2);
+    let l4 = match b[L3 + 9] {
+        6 => kind::TCP,
+        17 => kind::UDP | udp_tunnel(word(L4 + 2)),
+        _ => return None,
+    };
+    let kind = kind::ETHER | kind::IPV4 | l4;
+    let found = Parsed { kind, l3: L3 as u16, l4: L4 as u16, proto: b[L3 + 9], fault: None };
+    (plain && (total == 0 || total >= 20)).then_some(found)
+}
+
+#[inline(never)]
+fn walk(bytes: &[u8]) -> Parsed {
     let mut p = Parsed::default();
     if let Err(fault) = link(bytes, &mut p) {
         p.fault = Some(fault);
@@ -247,6 +272,7 @@ fn transport(bytes: &[u8], at: usize, proto: u8, part: Part, p: &mut Parsed) -> 
     Ok(())
 }
 
+#[inline]
 fn udp_tunnel(dport: u16) -> u32 {
     match dport {
         4789 => kind::VXLAN,
@@ -260,4 +286,31 @@ fn udp_tunnel(dport: u16) -> u32 {
 /// Offsets are 16 bits: no frame is longer.
 fn offset(at: usize) -> Result<u16, Fault> {
     u16::try_from(at).map_err(|_| Fault::Short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_short_way_finds_what_the_walk_finds() {
+        let mut f = vec![2; 12];
+        f.extend([8, 0, 0x45, 0, 0, 46, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        f.extend([0, 7, 0, 9, 0, 26, 0, 0]);
+        assert!(usual(&f).is_some());
+        // Every byte of every header, at values around those that mean something.
+        for at in 12..f.len() {
+            for value in 0..=255 {
+                let mut g = f.clone();
+                g[at] = value;
+                assert_eq!(parse(&g), walk(&g), "byte {at} is {value}");
+                assert_eq!(parse(&g[..38]), walk(&g[..38]), "byte {at} is {value}");
+                assert_eq!(parse(&g[..37]), walk(&g[..37]), "byte {at} is {value}");
+            }
+        }
+        for dport in [4789_u16, 6081, 2123, 2152] {
+            f[36..38].copy_from_slice(&dport.to_be_bytes());
+            assert_eq!(usual(&f), Some(walk(&f)));
+        }
+    }
 }

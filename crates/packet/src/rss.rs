@@ -139,8 +139,11 @@ impl Rss {
     /// [`hash`](Self::hash), or `None` where nothing of the frame is hashed.
     #[inline]
     pub fn hashed(&self, parsed: &Parsed, bytes: &[u8]) -> Option<u32> {
-        let addresses = parsed.addresses(bytes)?;
         let (alone, with_ports) = self.fields.of(parsed);
+        if with_ports && let Some(input) = four_tuple(parsed, bytes) {
+            return Some(input.iter().zip(&self.bytes[..]).fold(0, |hash, (b, e)| hash ^ e[usize::from(*b)]));
+        }
+        let addresses = parsed.addresses(bytes)?;
         match parsed.ports(bytes).filter(|_| with_ports) {
             Some(ports) => Some(self.toeplitz(addresses, 0) ^ self.toeplitz(ports, addresses.len())),
             None => alone.then(|| self.toeplitz(addresses, 0)),
@@ -165,6 +168,13 @@ impl Rss {
     pub fn table(&self) -> &[u16] {
         &self.table
     }
+}
+
+/// Addresses and ports of IPv4 without options: they lie side by side.
+#[inline(always)]
+fn four_tuple<'a>(parsed: &Parsed, bytes: &'a [u8]) -> Option<&'a [u8; 12]> {
+    let plain = parsed.is_ipv4() && parsed.has_ports() && parsed.l4 == parsed.l3 + 20;
+    if plain { bytes.get(usize::from(parsed.l3) + 12..)?.first_chunk() } else { None }
 }
 
 impl std::fmt::Debug for Rss {

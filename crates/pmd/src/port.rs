@@ -142,15 +142,23 @@ impl Port {
     /// # Errors
     /// A size is not allowed.
     pub(crate) fn memory(&self, start: &Start) -> Result<usize, Error> {
-        // Laid out once on addresses that are never touched: no second account of what the rings take.
-        let failed = |e| Error::Invalid(format!("{}: {e}", self.name));
-        let trial = Addresses::reserve(MOST).map_err(failed)?;
-        // SAFETY: laying out makes handles and reads or writes nothing behind them; `trial` outlives them.
-        let region = unsafe { Region::lent(trial.base, MOST) }.map_err(failed)?;
-        // SAFETY: the handles are dropped before the region, at the end of this function.
-        let lasting: &'static Region = unsafe { &*core::ptr::from_ref(&region) };
-        drop(self.lay_out(lasting, start)?);
-        Ok(region.used().next_multiple_of(LINE))
+        let queues = u32::from(start.rx_queues);
+        self.args.interface(start.rx_desc, queues).validate(queues)?;
+        tx_sizes(start).validate(u32::from(start.tx_queues.max(1)))?;
+        // Laid out on trial: no second account of what the rings take. The memory is little more than they
+        // need, as a program that locks its memory gets all that it asks for.
+        let mut bytes = 1 << 20;
+        loop {
+            let region = Region::new(bytes, memory::Backing::Heap)
+                .map_err(|e| Error::Invalid(format!("{}: {e}", self.name)))?;
+            // SAFETY: the handles are dropped before the region, at the end of the match.
+            let lasting: &'static Region = unsafe { &*core::ptr::from_ref(&region) };
+            match self.lay_out(lasting, start).map(drop) {
+                Ok(()) => return Ok(region.used().next_multiple_of(LINE)),
+                Err(e) if bytes >= MOST => return Err(e),
+                Err(_) => bytes *= 2,
+            }
+        }
     }
 
     fn lay_out(&self, region: &'static Region, start: &Start) -> Result<Built, Error> {
@@ -159,12 +167,8 @@ impl Port {
         let interface = self.args.interface(start.rx_desc, queues);
         let mut space = region.words_of::<Foreign>();
         let (hosts, nic) = rings::build(&mut space, &interface, queues, frames)?;
-        let sizes = tx::Sizes { ring: start.tx_desc, ..tx::Sizes::default() };
-        let (tx_hosts, tx) = match start.tx_queues {
-            // A port that never sends has a queue that nobody fills.
-            0 => tx::build(&mut space, tx::Sizes { ring: 2, ..sizes }, 1)?,
-            n => tx::build(&mut space, sizes, u32::from(n))?,
-        };
+        // A port that never sends has a queue that nobody fills.
+        let (tx_hosts, tx) = tx::build(&mut space, tx_sizes(start), u32::from(start.tx_queues.max(1)))?;
         Ok((hosts, nic, tx_hosts, tx))
     }
 
@@ -366,34 +370,12 @@ impl Port {
     }
 }
 
-/// Address space in which a port's words are laid out on trial, in bytes.
-const MOST: usize = 64 << 30;
+/// No port's words take more, in bytes.
+const MOST: usize = 16 << 30;
 
-/// Addresses without memory. Ordinary pages would do but for `mlockall`, which many DPDK programs call: then
-/// the kernel fills them at once, all of them.
-struct Addresses {
-    base: NonNull<u8>,
-    bytes: usize,
-}
-
-impl Addresses {
-    fn reserve(bytes: usize) -> std::io::Result<Addresses> {
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping wherever the kernel likes.
-        let base = unsafe { libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
-        let base = NonNull::new(base.cast()).ok_or_else(std::io::Error::last_os_error)?;
-        Ok(Addresses { base, bytes })
-    }
-}
-
-impl Drop for Addresses {
-    fn drop(&mut self) {
-        // SAFETY: mapped by `reserve` with this size; whoever had an address of it is gone.
-        unsafe { libc::munmap(self.base.as_ptr().cast(), self.bytes) };
-    }
+fn tx_sizes(start: &Start) -> tx::Sizes {
+    let ring = if start.tx_queues == 0 { 2 } else { start.tx_desc };
+    tx::Sizes { ring, ..tx::Sizes::default() }
 }
 
 fn frames(start: &Start) -> Result<Foreign, Error> {

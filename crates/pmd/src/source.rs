@@ -3,8 +3,8 @@
 use nic::Pace;
 use traffic::{Arrival, Rate, Workload};
 
+use crate::Error;
 use crate::args::Wire;
-use crate::{BURST, Error};
 
 /// Frames that a generator makes. The NIC core parses and hashes each of them anew on every lap.
 const FRAMES: usize = 8192;
@@ -55,25 +55,25 @@ impl Stock {
         stock.finish("pcap")
     }
 
-    /// The next frames, as many as `out` takes and `pace` allows by `now`; how many.
+    /// The next frames, until `pace` allows no more by `now`.
     pub(crate) fn take<'a>(
         &'a mut self,
-        out: &mut [&'a [u8]; BURST],
-        pace: &mut Pace,
+        pace: &'a mut Pace,
         now: memory::Ps,
-    ) -> usize {
-        for (n, slot) in out.iter_mut().enumerate() {
+    ) -> impl Iterator<Item = &'a [u8]> {
+        let Stock { bytes, frames, next } = self;
+        let bytes: &'a [u8] = bytes;
+        std::iter::from_fn(move || {
             if pace.limits() && pace.free() > now {
-                return n;
+                return None;
             }
-            let (at, len) = self.frames[self.next];
-            self.next = if self.next + 1 == self.frames.len() { 0 } else { self.next + 1 };
+            let (at, len) = frames[*next];
+            *next = if *next + 1 == frames.len() { 0 } else { *next + 1 };
             if pace.limits() {
                 pace.send(now, u32::from(len));
             }
-            *slot = &self.bytes[at as usize..][..usize::from(len)];
-        }
-        BURST
+            Some(&bytes[at as usize..][..usize::from(len)])
+        })
     }
 }
 

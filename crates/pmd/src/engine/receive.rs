@@ -1,9 +1,10 @@
 //! From the wire to the rings: filter, parse, hash, deliver, count.
 
+use arrayvec::ArrayVec;
 use rings::{Frame, Nic, Outcome};
 
 use super::{Engine, Far, Taken};
-use crate::counters::{OUTCOMES, add};
+use crate::counters::add;
 use crate::lower::{Lower, LowerFrame};
 use crate::{BURST, QUEUES, checksums};
 
@@ -24,11 +25,10 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// A burst sorted by queue.
-struct Sorted<'a> {
-    frames: [Frame<'a>; BURST],
-    queue: [u16; BURST],
-    count: usize,
+/// Frames that passed, each with its queue.
+struct Burst<'a> {
+    frames: ArrayVec<Frame<'a>, BURST>,
+    queues: ArrayVec<u16, BURST>,
 }
 
 impl Engine {
@@ -36,9 +36,9 @@ impl Engine {
     pub(super) fn receive_stock(&mut self) -> bool {
         let now = self.clock();
         let Far::Stock(mut stock) = core::mem::replace(&mut self.far, Far::Own) else { return false };
-        let mut bytes = [&[][..]; BURST];
-        let n = stock.take(&mut bytes, &mut self.rx_wire, now);
-        let stored = self.receive(bytes[..n].iter().map(|b| Incoming::whole(b)));
+        let mut wire = self.rx_wire;
+        let stored = self.receive(stock.take(&mut wire, now).map(Incoming::whole));
+        self.rx_wire = wire;
         self.far = Far::Stock(stock);
         stored > 0
     }
@@ -71,21 +71,20 @@ impl Engine {
     }
 
     /// Takes at most [`BURST`] frames from the wire; how many were delivered.
+    #[inline(always)]
     pub(super) fn receive<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
-        let nothing = Frame::new(&[], 0, 0, 0);
-        let mut sorted = Sorted { frames: [nothing; BURST], queue: [0; BURST], count: 0 };
+        let mut burst = Burst { frames: ArrayVec::new(), queues: ArrayVec::new() };
         for f in frames.take(BURST) {
             match self.admit(&f) {
                 Ok((queue, frame)) => {
-                    sorted.frames[sorted.count] = frame;
-                    sorted.queue[sorted.count] = queue;
-                    sorted.count += 1;
+                    burst.frames.push(frame);
+                    burst.queues.push(queue);
                 }
                 // Before RSS there is no queue: the first one's counters stand for the port's.
                 Err(outcome) => add(&self.counters.rx[0].outcome[outcome as usize], 1),
             }
         }
-        self.deliver(&sorted)
+        self.deliver(&burst)
     }
 
     /// Queue and description of a frame.
@@ -118,53 +117,48 @@ impl Engine {
     }
 
     /// Stores a burst, queue by queue, each queue's frames in order.
-    fn deliver(&mut self, sorted: &Sorted<'_>) -> usize {
-        let Some(rings) = &self.rings else { return 0 };
-        if sorted.count == 0 {
-            return 0;
-        }
+    fn deliver(&mut self, burst: &Burst<'_>) -> usize {
+        let (Some(rings), Some(last)) = (&self.rings, burst.frames.len().checked_sub(1)) else { return 0 };
         if rings.rx_queues == 1 {
-            return self.store(0, &sorted.frames[..sorted.count]);
+            return self.store(0, &burst.frames);
         }
         let mut stored = 0;
-        let mut left: u64 = u64::MAX >> (BURST - sorted.count);
-        let nothing = Frame::new(&[], 0, 0, 0);
-        let mut run = [nothing; BURST];
+        // One bit for each frame that is left.
+        let mut left = u64::MAX >> (BURST - 1 - last);
         while left != 0 {
-            let queue = sorted.queue[left.trailing_zeros() as usize];
-            let mut n = 0;
-            for i in 0..sorted.count {
-                if left >> i & 1 == 1 && sorted.queue[i] == queue {
-                    run[n] = sorted.frames[i];
-                    n += 1;
+            let queue = burst.queues[left.trailing_zeros() as usize];
+            let mut run = ArrayVec::<_, BURST>::new();
+            for (i, frame) in burst.frames.iter().enumerate() {
+                if left >> i & 1 == 1 && burst.queues[i] == queue {
+                    run.push(*frame);
                     left &= !(1 << i);
                 }
             }
-            stored += self.store(queue, &run[..n]);
+            stored += self.store(queue, &run);
         }
         stored
     }
 
     /// Stores frames of one queue and counts what became of them.
+    #[inline(always)]
     fn store(&mut self, queue: u16, frames: &[Frame<'_>]) -> usize {
         let Some(rings) = &mut self.rings else { return 0 };
         let counters = &self.counters.rx[usize::from(queue).min(QUEUES - 1)];
         let mut outcomes = [Outcome::RingFull; BURST];
         let outcomes = &mut outcomes[..frames.len()];
         rings.nic.deliver(&mut rings.m, queue, frames, outcomes);
-        let mut tally = [0_u64; OUTCOMES];
-        let mut bytes = 0;
-        for (frame, outcome) in frames.iter().zip(outcomes) {
-            tally[*outcome as usize] += 1;
-            if *outcome == Outcome::Delivered {
-                bytes += u64::from(frame.len);
+        let fates = || frames.iter().zip(outcomes.iter());
+        let delivered = fates().filter(|(_, o)| **o == Outcome::Delivered);
+        let bytes = delivered.clone().map(|(f, _)| u64::from(f.len)).sum();
+        let stored = delivered.count();
+        add(&counters.outcome[Outcome::Delivered as usize], stored as u64);
+        add(&counters.bytes, bytes);
+        if stored < frames.len() {
+            for (_, outcome) in fates().filter(|(_, o)| **o != Outcome::Delivered) {
+                add(&counters.outcome[*outcome as usize], 1);
             }
         }
-        for (counter, n) in counters.outcome.iter().zip(tally) {
-            add(counter, n);
-        }
-        add(&counters.bytes, bytes);
-        tally[Outcome::Delivered as usize] as usize
+        stored
     }
 }
 

@@ -1,5 +1,7 @@
 //! What the driver does around the library, without DPDK: memory, buffers, bursts.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where its set-up fails")]
+
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ffi::{CString, c_char, c_void};
 

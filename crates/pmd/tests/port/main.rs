@@ -1,5 +1,7 @@
 //! Ports as the driver uses them, with memory of the test's own in place of DPDK's.
 
+#![allow(clippy::unwrap_used, reason = "a test ends where its set-up fails")]
+
 mod bench;
 
 use std::collections::VecDeque;
@@ -123,8 +125,8 @@ fn single_queues_stop_and_start_under_traffic() {
         let rss = spread(2);
         let mut pools = [Pool::new(1024), Pool::new(1024)];
         let mut first = Pool::new(1024);
-        // SAFETY: the handle lives.
         port.start(2, 64, &mut first).unwrap();
+        // SAFETY: the handle lives.
         bench::said(|e, n| unsafe { rxlab_port_rss(port.handle, &rss, e, n) }).unwrap();
         let done = AtomicBool::new(false);
         let queues = [0, 1].map(|q| (port.rxq(q) as usize, port.txq(q) as usize));

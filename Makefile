@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo test long experiments build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo test long experiments bench-live build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,13 +60,22 @@ install-driver: dpdk ## Link the driver into EAL's driver directory
 	ln -sfn $(abspath dpdk/build/librte_net_rxlab.so) $$dir/librte_net_rxlab.so; \
 	echo "$$dir/librte_net_rxlab.so"
 
+# Half an hour; it wants the machine to itself.
+bench-live: build dpdk ## Measure the driver's interfaces beside DPDK's own, into docs/results/bench-live.txt
+	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
+	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \
+	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, DPDK $$(pkg-config --modversion libdpdk)"; \
+	  echo "command: rxlab bench live"; echo; \
+	  $(RXLAB) bench live; } > docs/results/bench-live.txt
+
 comma := ,
 define driver
-	cargo rustc --release --quiet -p pmd --lib --crate-type staticlib -- -C panic=abort
-	headers=$$(dpdk/setup); \
+	@cargo rustc --release --quiet -p pmd --lib --crate-type staticlib -- -C panic=abort
+	@headers=$$(dpdk/setup); \
 	options="-Drxlab_pmd=$(PMD_LIBRARY) -Ddriver_headers=$$headers $(2)"; \
 	if [ -f $(1)/build.ninja ]; then meson configure $(1) $$options >/dev/null; else meson setup $(1) dpdk $$options >/dev/null; fi; \
-	ninja -C $(1) --quiet
+	ninja -C $(1) --quiet; \
+	echo "$(1)/librte_net_rxlab.so"
 endef
 
 build: toolchain

@@ -176,7 +176,7 @@ start_thread(struct rxlab_core *core, const char *name, const struct rxlab_conf 
 			name, core->cpu);
 	ret = rxlab_card_start(core->card, (uint32_t)core->cpu, core->idle, err, sizeof(err));
 	if (ret != 0)
-		PMD_LOG(ERR, "%s: nic_cpu=%d: %s", name, core->cpu, err);
+		PMD_LOG(ERR, "%s: %s: allowed is a CPU that this process may run on", name, err);
 	return ret;
 }
 

@@ -122,6 +122,21 @@ lower_tx_send(void *ctx, uint16_t n)
 
 /* ---- Control, under rxlab_lock ---- */
 
+/* Frees what waits in the port: some drivers forget it when they close. Bounded, for more may arrive all the time. */
+static void
+drop_waiting(struct rxlab_lower_port *lower)
+{
+	struct rte_mbuf *mbufs[RXLAB_BURST];
+	uint32_t dropped = 0;
+	uint16_t n;
+
+	do {
+		n = rte_eth_rx_burst(lower->port, 0, mbufs, RTE_DIM(mbufs));
+		rte_pktmbuf_free_bulk(mbufs, n);
+		dropped += n;
+	} while (n > 0 && dropped < lower->pool->size);
+}
+
 /* Takes the port from the NIC core; the mbufs of an interrupted turn go back. */
 static void
 disconnect(struct rxlab_lower_port *lower)
@@ -133,6 +148,7 @@ disconnect(struct rxlab_lower_port *lower)
 			rte_strerror(-ret));
 	lower_rx_done(lower);
 	lower_tx_send(lower, 0);
+	drop_waiting(lower);
 }
 
 static struct rxlab_lower_port *

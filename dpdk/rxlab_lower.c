@@ -148,7 +148,7 @@ disconnect(struct rxlab_lower_port *lower)
 			rte_strerror(-ret));
 	lower_rx_done(lower);
 	lower_tx_send(lower, 0);
-	drop_waiting(lower);
+	lower->started = false;
 }
 
 static struct rxlab_lower_port *
@@ -163,13 +163,20 @@ find(uint16_t port)
 	return NULL;
 }
 
-/* The port is about to go, or is gone. */
+static void
+stop(struct rxlab_lower_port *lower)
+{
+	disconnect(lower);
+	drop_waiting(lower);
+	rte_eth_dev_stop(lower->port);
+}
+
+/* The port is gone, or about to go and stopped. */
 static void
 forget(struct rxlab_lower_port *lower)
 {
 	if (lower->started)
 		disconnect(lower);
-	lower->started = false;
 	lower->port = NO_PORT;
 	PMD_LOG(NOTICE, "%s: %s is gone", rxlab_name(lower->dev), lower->dev->source_name);
 	rxlab_link_refresh(lower->dev);
@@ -192,6 +199,8 @@ remove_hook(struct rte_vdev_device *vdev)
 	driver = lower->hooked;
 	vdev->device.driver = &driver->driver;
 	lower->hooked = NULL;
+	if (lower->started)
+		stop(lower);
 	forget(lower);
 	rxlab_unlock();
 	return driver->remove(vdev);
@@ -355,13 +364,8 @@ rxlab_lower_start(struct rxlab_dev *d)
 void
 rxlab_lower_stop(struct rxlab_dev *d)
 {
-	struct rxlab_lower_port *lower = d->lower;
-
-	if (lower == NULL || !lower->started)
-		return;
-	disconnect(lower);
-	lower->started = false;
-	rte_eth_dev_stop(lower->port);
+	if (d->lower != NULL && d->lower->started)
+		stop(d->lower);
 }
 
 bool

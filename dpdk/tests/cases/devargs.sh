@@ -17,7 +17,6 @@ iface=privring,source=pcap:/etc/passwd|source.*/etc/passwd
 iface=privring,source=pair:|source.*pair
 iface=privring,source=pair:net_rxlab0|net_rxlab0
 iface=privring,source=port:|source.*port
-iface=privring,source=port:net_rxlab0|net_rxlab0
 iface=privring,ax=64|ax
 iface=privring,shared=2|shared
 iface=shring,shared=0|shared.*0.*
@@ -34,13 +33,12 @@ iface=rxbisect,nic_cpu=x|nic_cpu.*x
 iface=rxbisect,nic_idle=never|nic_idle.*never.*spin.*yield.*sleep
 iface=rxbisect,nic_service=2|nic_service.*2
 iface=rxbisect,rx_rate=fast|rx_rate.*fast
-iface=rxbisect,rx_rate=0|rx_rate.*0
+iface=rxbisect,rx_rate=-1|rx_rate.*-1.*allowed
 iface=rxbisect,tx_rate=-5Gbps|tx_rate.*-5
 iface=rxbisect,mac=ff:ff:ff:ff:ff:ff|mac.*ff:ff
 iface=rxbisect,mac=1|mac
 iface=rxbisect,batch=0|batch.*0
 iface=rxbisect,timeout_ns=x|timeout_ns.*x
-iface=rxbisect,group=0|group.*0
 '
 
 held() { # what the process holds: bytes of EAL's heap, threads, files

@@ -25,6 +25,9 @@ type View = NativeView<'static, Foreign>;
 pub const QUEUES: usize = 64;
 /// Frames that the NIC core takes at a time.
 const BURST: usize = 64;
+/// Wire time that the NIC core makes up for when it comes late: it may share its CPU, and a time slice of
+/// another thread takes milliseconds.
+const SLACK: memory::Ps = memory::Ps::from_us(10_000);
 
 /// Why a call of the driver failed.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,8 @@
 use nic::Pace;
 use traffic::{Arrival, Rate, Workload};
 
-use crate::Error;
 use crate::args::Wire;
+use crate::{Error, SLACK};
 
 /// Frames that a generator makes. The NIC core parses and hashes each of them anew on every lap.
 const FRAMES: usize = 8192;
@@ -70,7 +70,7 @@ impl Stock {
             let (at, len) = frames[*next];
             *next = if *next + 1 == frames.len() { 0 } else { *next + 1 };
             if pace.limits() {
-                pace.send(now, u32::from(len));
+                pace.send(now.saturating_sub(SLACK), u32::from(len));
             }
             Some(&bytes[at as usize..][..usize::from(len)])
         })

@@ -6,10 +6,10 @@ use rings::Segment;
 
 use super::receive::Incoming;
 use super::{Engine, Far, Rings, Taken};
-use crate::BURST;
 use crate::counters::add;
 use crate::lower::Lower;
 use crate::port::Port;
+use crate::{BURST, SLACK};
 
 /// A collected frame: its queue, its pieces in [`Flight::pieces`], its bytes.
 #[derive(Clone, Copy)]
@@ -85,7 +85,7 @@ impl Rings {
             let pieces = flight.segments.len();
             flight.frames.push(Collected { queue, first, pieces, len });
             if let Some((pace, now)) = &mut wire {
-                pace.send(*now, len);
+                pace.send(now.saturating_sub(SLACK), len);
             }
         }
         flight.frames.len()

@@ -61,25 +61,32 @@ launch(struct options *options)
 	return ret;
 }
 
-/* Runs the tasks until they have their samples, and longer if somebody else says when it ends. */
+/*
+ * Runs the tasks until they have their samples. A driver begins with a line, stops the tasks with the next, and has the
+ * ports closed by ending stdin: a port must not be closed while somebody at its other end still polls.
+ */
 static int
 measure(struct options *options)
 {
+	bool more = true;
 	int ret;
 
 	report_ready();
 	if (options->driven && !read_line())
-		return 0;
+		return 0; /* it changed its mind */
 	ret = launch(options);
 	if (ret == 0) {
 		tasks_wait(options->n_tasks);
 		/* Results are written once by each task before it posts, and not again. */
 		report_samples(options);
-		while (options->driven && read_line())
-			;
+		more = options->driven && read_line();
 	}
 	tasks_stop();
 	rte_eal_mp_wait_lcore();
+	if (ret == 0)
+		report_event("stopped");
+	while (more && ret == 0)
+		more = options->driven && read_line();
 	return ret;
 }
 

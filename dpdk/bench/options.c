@@ -35,8 +35,8 @@ static const char usage[] =
 	"  --rxd N, --txd N  descriptors of a queue (1024)\n"
 	"  --mbufs N       buffers (8192)\n"
 	"  --cache N       buffers that each lcore keeps to itself (512)\n"
-	"  --check         count frames that are torn or out of order\n"
-	"  --driven        begin when a line comes on stdin, run until stdin ends\n";
+	"  --check         count frames that are torn, lost or out of order (loop and rtt always do)\n"
+	"  --driven        begin with a line on stdin, stop with the next, close ports where stdin ends\n";
 
 /* Number of text in [least, most] into *value. */
 static int

@@ -16,6 +16,13 @@ report_ready(void)
 	fflush(stdout);
 }
 
+void
+report_event(const char *event)
+{
+	printf("{\"event\":\"%s\"}\n", event);
+	fflush(stdout);
+}
+
 /* Spans in the unit that their mode is quoted in. */
 static void
 report_times(enum mode mode, const struct sample *s)
@@ -39,7 +46,7 @@ report_sample(unsigned int i, const struct task *task, unsigned int number)
 	       s->rx_bytes * 8 / seconds / 1e9, s->tx_packets / seconds / 1e6);
 	printf(",\"polls\":%" PRIu64 ",\"empty\":%" PRIu64 ",\"retries\":%" PRIu64 ",\"no_buffer\":%" PRIu64,
 	       s->polls, s->empty, s->retries, s->no_buffer);
-	printf(",\"bad\":%" PRIu64 ",\"gaps\":%" PRIu64 ",\"given_up\":%" PRIu64, s->bad, s->gaps, s->given_up);
+	printf(",\"bad\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"reordered\":%" PRIu64, s->bad, s->lost, s->reordered);
 	if (task->mode == MODE_RTT || task->mode == MODE_RXCYCLES)
 		report_times(task->mode, s);
 	printf("}\n");
@@ -53,8 +60,7 @@ report_samples(const struct options *options)
 	for (i = 0; i < options->n_tasks; i++)
 		for (n = 0; n < options->tasks[i].taken; n++)
 			report_sample(i, &options->tasks[i], n);
-	printf("{\"event\":\"measured\"}\n");
-	fflush(stdout);
+	report_event("measured");
 }
 
 void

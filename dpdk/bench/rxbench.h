@@ -30,8 +30,8 @@ struct sample {
 	uint64_t retries;     /* calls of tx_burst that did not take all */
 	uint64_t no_buffer;   /* failed allocations */
 	uint64_t bad;         /* checked frames that are not as they were written */
-	uint64_t gaps;        /* checked frames whose number does not follow the last one's */
-	uint64_t given_up;    /* frames that did not come back in time (loop, rtt) */
+	uint64_t lost;        /* numbers missing among the checked frames, or not back in time (loop, rtt) */
+	uint64_t reordered;   /* checked frames with a smaller number than one before */
 	/* rtt: TSC cycles of a round trip; rxcycles: TSC cycles of a full rx_burst */
 	uint64_t timed;       /* round trips or bursts */
 	uint64_t min, p10, median, p90, p99, p999, max;
@@ -52,8 +52,7 @@ struct task {
 	/* The lcore's own. */
 	struct frame_header header;
 	uint64_t seq;         /* of the next frame to send */
-	uint64_t expected;    /* of the next frame to receive */
-	uint64_t in_flight;
+	uint64_t expected;    /* of the next frame to receive; loop, rtt: those from here to seq are in flight */
 	uint64_t heard;       /* when something was last received, roughly */
 	uint64_t last_look;   /* at the clock */
 	uint64_t sink;        /* makes every byte that is read count */
@@ -92,6 +91,7 @@ double timer_cycles(void);        /* mean TSC cycles that timing itself adds to 
 
 /* report.c: lines of JSON on stdout. */
 void report_ready(void);
+void report_event(const char *event);
 void report_samples(const struct options *options);
 void report_end(unsigned int buffers_left);
 

@@ -18,8 +18,8 @@
 #define STEPS 32
 /* Spans kept of one sample; later ones of the sample are not. */
 #define MAX_TIMES (1u << 20)
-/* After so long a silence what is in flight counts as lost. */
-#define SILENCE_MS 10
+/* After so long a silence what is in flight counts as lost; the other end may lose its CPU for tens of ms. */
+#define SILENCE_MS 200
 /* rxcycles: the longest wait for a ring to fill, and how often it looks. */
 #define FILL_US 200
 #define FILL_LOOK_US 2
@@ -139,10 +139,13 @@ consume(struct task *task, struct rte_mbuf **bufs, uint16_t n)
 		sink ^= sum;
 		bytes += len;
 		if (task->check) {
-			uint64_t seq = len < FRAME_MIN ? UINT64_MAX : ((const uint64_t *)data)[FRAME_SEQ];
+			uint64_t seq = len < FRAME_MIN ? task->expected : ((const uint64_t *)data)[FRAME_SEQ];
 
 			task->now.bad += sum != 0 || bufs[i]->nb_segs != 1 || len < FRAME_MIN;
-			task->now.gaps += seq != task->expected;
+			if (seq >= task->expected)
+				task->now.lost += seq - task->expected;
+			else
+				task->now.reordered++;
 			task->expected = seq + 1;
 		}
 	}
@@ -228,14 +231,14 @@ step_echo(struct task *task)
 		send_all(task, bufs, n);
 }
 
-/* Whether nothing came back for long; then what was in flight is gone. */
+/* Whether nothing came back for long; then what was in flight is lost. */
 static inline bool
 silent(struct task *task, uint64_t now)
 {
-	if (task->in_flight == 0 || now - task->heard < rte_get_tsc_hz() / 1000 * SILENCE_MS)
+	if (now - task->heard < rte_get_tsc_hz() / 1000 * SILENCE_MS)
 		return false;
-	task->now.given_up += task->in_flight;
-	task->in_flight = 0;
+	task->now.lost += task->seq - task->expected;
+	task->expected = task->seq;
 	task->heard = now;
 	return true;
 }
@@ -244,18 +247,14 @@ static inline void
 step_loop(struct task *task)
 {
 	struct rte_mbuf *bufs[MAX_BURST];
-	uint64_t before;
 	uint16_t n;
 
-	if (task->in_flight + task->burst <= task->window) {
-		before = task->now.tx_packets;
+	/* A frame that arrives tells that those before it are no longer in flight, even if they were lost. */
+	if (task->seq - task->expected + task->burst <= task->window)
 		produce(task, task->burst);
-		task->in_flight += task->now.tx_packets - before;
-	}
 	n = poll(task, bufs);
 	if (n > 0) {
 		consume(task, bufs, n);
-		task->in_flight -= RTE_MIN(n, task->in_flight);
 		task->heard = task->last_look;
 	}
 }
@@ -268,7 +267,6 @@ step_rtt(struct task *task)
 	uint16_t n;
 
 	produce(task, 1);
-	task->in_flight = 1;
 	task->heard = start;
 	do {
 		n = poll(task, bufs);
@@ -276,7 +274,6 @@ step_rtt(struct task *task)
 	if (n > 0) {
 		consume(task, bufs, n);
 		keep_time(task, tsc() - start);
-		task->in_flight = 0;
 	}
 }
 
@@ -331,8 +328,8 @@ take_sample(struct task *task, struct sample *from, uint64_t began, uint64_t now
 		.retries = task->now.retries - from->retries,
 		.no_buffer = task->now.no_buffer - from->no_buffer,
 		.bad = task->now.bad - from->bad,
-		.gaps = task->now.gaps - from->gaps,
-		.given_up = task->now.given_up - from->given_up,
+		.lost = task->now.lost - from->lost,
+		.reordered = task->now.reordered - from->reordered,
 	};
 	quantiles(task, out);
 	if (++task->taken == task->samples)
@@ -354,7 +351,8 @@ repeat(struct task *task, void (*step)(struct task *), unsigned int steps)
 			step(task);
 		now = rte_rdtsc();
 		task->last_look = now;
-		silent(task, now);
+		if (task->mode == MODE_LOOP)
+			silent(task, now);
 		if (now - began < task->period || task->taken == task->samples)
 			continue;
 		if (warm)
@@ -398,9 +396,10 @@ task_init(struct task *task, const struct options *options, struct rte_mempool *
 {
 	frame_header_init(&task->header, options->size);
 	task->size = options->size;
-	task->burst = task->mode == MODE_RTT ? 1 : options->burst;
+	task->burst = options->burst;
 	task->window = options->window;
-	task->check = options->check;
+	/* What is in flight is told by the numbers that come back. */
+	task->check = options->check || task->mode == MODE_LOOP || task->mode == MODE_RTT;
 	task->samples = options->samples;
 	task->period = rte_get_tsc_hz() / 1000 * options->ms;
 	task->pool = pool;

@@ -69,6 +69,12 @@ fn bad_values_are_told_in_one_line() {
     refused(&["profile", "show", "cray"], &["cray", "rxbisect-testbed"]);
     refused(&["trace", "x", "--cores", "0"], &["--cores 0"]);
     refused(&["bench", "model", "--repeats", "0"], &["--repeats 0"]);
+    refused(&["bench", "threads", "--repeats", "0"], &["--repeats 0"]);
+    refused(&["bench", "live", "--only", "tokenring"], &["--only tokenring", "memif", "rxbisect-pair"]);
+    refused(&["bench", "live", "--measure", "warmth"], &["warmth", "stream", "cycles"]);
+    refused(&["bench", "live", "--sizes", "63"], &["63", "64"]);
+    refused(&["bench", "live", "--only", "memif", "--measure", "cycles"], &["nothing to measure"]);
+    refused(&["bench", "live", "--build", "/nowhere"], &["/nowhere/bench/rxbench", "make dpdk"]);
     refused(&["live", "--workers", "0"], &["--workers 0", "1 to 64"]);
     refused(&["live", "--ring", "100"], &["100", "power of two"]);
     refused(&["live", "--app", "doom"], &["doom", "check, l3fwd, lb, nat"]);
@@ -337,7 +343,7 @@ fn a_live_run_loses_nothing() {
     let text =
         rxlab(&["live", "--packets", "5000", "--workers", "1", "--app", "nat", "--interfaces", "rxbisect"]);
     assert!(String::from_utf8_lossy(&text.stdout).contains("rxbisect"));
-    let rates = json(&["bench", "live", "--packets", "5000", "--repeats", "1", "--json"]);
+    let rates = json(&["bench", "threads", "--packets", "5000", "--repeats", "1", "--json"]);
     assert_eq!(rates.as_array().unwrap().len(), 3);
     assert_eq!(rates[0]["against_privring"].as_f64(), Some(1.0));
 }

@@ -1,0 +1,217 @@
+//! What the machine itself allows between two CPUs: how long a cache line takes there and back, and how many
+//! written and read lines a second move one way. No interface between the two can be faster.
+
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::thread::{CpuSet, sched_setaffinity};
+use serde::Serialize;
+
+use crate::bench::median;
+use crate::fail::Fail;
+
+/// Round trips of a chunk, and chunks: the median leaves out those that another guest of the host took time from.
+const TRIPS: u64 = 500;
+const TRIP_CHUNKS: usize = 9;
+/// Lines of the streaming buffer (64 KB, within an L2), lines told of at a time, lines of a chunk, and chunks.
+const LINES: usize = 1024;
+const BATCH: u64 = 32;
+const CHUNK: u64 = 64 * LINES as u64;
+const LINE_CHUNKS: usize = 9;
+
+/// How close two CPUs sit, as the ping-pong tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Distance {
+    /// Two threads of one core.
+    Siblings,
+    /// Cores under one last-level cache.
+    Near,
+    /// Cores under different caches.
+    Far,
+}
+
+impl Distance {
+    /// As tables show it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Distance::Siblings => "siblings",
+            Distance::Near => "near",
+            Distance::Far => "far",
+        }
+    }
+
+    fn of(ping_pong_ns: f64) -> Distance {
+        match ping_pong_ns {
+            ns if ns < 80.0 => Distance::Siblings,
+            ns if ns <= 250.0 => Distance::Near,
+            _ => Distance::Far,
+        }
+    }
+}
+
+/// The limit between two CPUs at one moment.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Limit {
+    /// Round trip of a cache line, nanoseconds.
+    pub ping_pong_ns: f64,
+    /// Lines written by one CPU and read by the other, millions a second.
+    pub mlines: f64,
+}
+
+impl Limit {
+    /// Where the two CPUs sat.
+    pub(crate) fn distance(self) -> Distance {
+        Distance::of(self.ping_pong_ns)
+    }
+}
+
+/// A cache line, and the one next to it that the prefetcher takes along.
+#[repr(align(128))]
+struct Word(AtomicU64);
+
+/// A cache line of payload.
+#[repr(align(64))]
+struct Line([AtomicU64; 8]);
+
+/// Measures between the CPUs `a` and `b`; some 10 ms.
+///
+/// # Errors
+/// A thread cannot run on one of them.
+pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
+    Ok(Limit { ping_pong_ns: ping_pong(a, b)?, mlines: stream(a, b)? })
+}
+
+/// Ties the calling thread to a CPU.
+fn pin(cpu: usize) -> Result<(), Fail> {
+    let refused = |e: &dyn std::fmt::Display| Fail::new(format!("CPU {cpu}: {e}"));
+    let mut set = CpuSet::new();
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(refused(&"no such CPU"));
+    }
+    set.set(cpu);
+    sched_setaffinity(None, &set).map_err(|e| refused(&e))
+}
+
+/// Runs `measured` on CPU `a` while `other` runs on `b`; both begin once both are in place.
+fn pair<T: Send>(
+    (a, measured): (usize, impl FnOnce() -> T + Send),
+    (b, other): (usize, impl FnOnce() + Send),
+) -> Result<T, Fail> {
+    // A thread that cannot be pinned must not leave the other waiting for it.
+    let ready = [Word(AtomicU64::new(0)), Word(AtomicU64::new(0))];
+    let meet = |me: usize, cpu: usize| {
+        let pinned = pin(cpu);
+        // Relaxed: the words only count; what the threads share is published through words of its own.
+        ready[me].0.store(1 + u64::from(pinned.is_err()), Ordering::Relaxed);
+        while ready[1 - me].0.load(Ordering::Relaxed) == 0 {
+            spin_loop();
+        }
+        let both = ready.iter().all(|r| r.0.load(Ordering::Relaxed) == 1);
+        pinned.map(|()| both)
+    };
+    thread::scope(|scope| {
+        let meet = &meet;
+        let other = scope.spawn(move || meet(1, b).map(|both| both.then(other)));
+        let measured = scope.spawn(move || meet(0, a).map(|both| both.then(measured)));
+        let gone = || Fail::new("the limit's thread ended early");
+        other.join().map_err(|_| gone())??;
+        measured.join().map_err(|_| gone())??.ok_or_else(gone)
+    })
+}
+
+#[allow(clippy::disallowed_methods)] // A benchmark is about the wall clock.
+fn timed(work: impl FnOnce()) -> Duration {
+    let start = Instant::now();
+    work();
+    start.elapsed()
+}
+
+fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
+    let word = Word(AtomicU64::new(0));
+    let last = TRIPS * TRIP_CHUNKS as u64 * 2;
+    let wait = |value| {
+        // Acquire with the other's Release: the two alternate in program order.
+        while word.0.load(Ordering::Acquire) != value {
+            spin_loop();
+        }
+    };
+    let turn = |from: u64| {
+        for value in (from..from + 2 * TRIPS).step_by(2) {
+            word.0.store(value + 1, Ordering::Release);
+            wait(value + 2);
+        }
+    };
+    let measured = || {
+        let chunks = (0..last).step_by(2 * TRIPS as usize);
+        chunks.map(|from| timed(|| turn(from)).as_nanos() as f64 / TRIPS as f64).collect::<Vec<_>>()
+    };
+    let other = || {
+        for value in (0..last).step_by(2) {
+            wait(value + 1);
+            word.0.store(value + 2, Ordering::Release);
+        }
+    };
+    pair((a, measured), (b, other)).map(median)
+}
+
+fn stream(a: usize, b: usize) -> Result<f64, Fail> {
+    let lines: Vec<Line> = (0..LINES).map(|_| Line(Default::default())).collect();
+    let (head, tail) = (Word(AtomicU64::new(0)), Word(AtomicU64::new(0)));
+    let last = CHUNK * LINE_CHUNKS as u64;
+    let batch = |from: u64| {
+        let first = from as usize % LINES;
+        &lines[first..first + BATCH as usize]
+    };
+    let write = || {
+        for from in (0..last).step_by(BATCH as usize) {
+            // Acquire with the reader's Release: its loads of a line come before the line is written again.
+            while from + BATCH > tail.0.load(Ordering::Acquire) + LINES as u64 {
+                spin_loop();
+            }
+            for (line, i) in batch(from).iter().zip(from..) {
+                line.0.iter().for_each(|word| word.store(i, Ordering::Relaxed));
+            }
+            // Release with the reader's Acquire: the lines before the count of them.
+            head.0.store(from + BATCH, Ordering::Release);
+        }
+    };
+    let read_chunk = |chunk: u64| {
+        let mut sum = 0u64;
+        for from in (chunk..chunk + CHUNK).step_by(BATCH as usize) {
+            while head.0.load(Ordering::Acquire) < from + BATCH {
+                spin_loop();
+            }
+            let words = batch(from).iter().flat_map(|line| &line.0);
+            sum = words.fold(sum, |sum, word| sum.wrapping_add(word.load(Ordering::Relaxed)));
+            tail.0.store(from + BATCH, Ordering::Release);
+        }
+        std::hint::black_box(sum);
+    };
+    let read = || {
+        let chunks = (0..last).step_by(CHUNK as usize);
+        chunks.map(|chunk| CHUNK as f64 / timed(|| read_chunk(chunk)).as_secs_f64() / 1e6).collect::<Vec<_>>()
+    };
+    pair((a, read), (b, write)).map(median)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ping_pong_tells_the_distance() {
+        let distances = [50.0, 79.9, 80.0, 120.0, 250.0, 250.1, 500.0].map(Distance::of);
+        use Distance::{Far, Near, Siblings};
+        assert_eq!(distances, [Siblings, Siblings, Near, Near, Near, Far, Far]);
+    }
+
+    #[test]
+    fn a_cpu_that_is_not_there_is_an_error_and_hangs_nobody() {
+        for cpus in [[0, 1020], [1020, 0], [1019, 1020], [0, usize::MAX]] {
+            assert!(measure(cpus).unwrap_err().to_string().contains("CPU 1"), "{cpus:?}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `rxlab bench live`: our interfaces and other DPDK drivers, driven by one program on the same two CPUs, in turn.
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+use clap::Args;
+use rustix::thread::{CpuSet, sched_getaffinity};
+
+use crate::bench::peer::{Case, Kind, PEERS, Peer};
+use crate::bench::sample::{MEMORY_MB, Stage};
+use crate::bench::tally::Tally;
+use crate::fail::Fail;
+use crate::out;
+
+/// The program and the driver, as `make dpdk` leaves them.
+const RXBENCH: &str = "bench/rxbench";
+const DRIVER: &str = "librte_net_rxlab.so";
+
+/// Options of `bench live`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rxlab bench live --quick
+  rxlab bench live --only memif,rxbisect --measure stream --sizes 64,1500 --bursts 32
+  rxlab bench live --measure cycles --json
+
+Before it: make dpdk. One program writes, sends, receives and reads every payload byte, over each driver in turn,
+round after round. Beside every sample stands what the machine allowed between the two CPUs, with the processes
+paused: the round trip of one cache line, and the lines that stream one way. It also tells how close the CPUs sit;
+samples during which they moved are left out and counted.")]
+pub(crate) struct LiveBench {
+    /// Only these: memif, memif-zc, vhost-split, vhost-packed (each also with -back: from server to client), ring,
+    /// null, privring, shring, rxbisect (each also with -pair: two joined ports)
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
+    only: Vec<String>,
+    /// What to measure
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = ["stream", "loop", "rtt", "cycles"])]
+    measure: Vec<Kind>,
+    /// Bytes of a frame, without FCS
+    #[arg(long, value_name = "BYTES,..", value_delimiter = ',', default_values_t = [64, 256, 1024, 1500],
+        value_parser = clap::value_parser!(u16).range(64..=1518))]
+    sizes: Vec<u16>,
+    /// Frames of a call
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [1, 8, 32],
+        value_parser = clap::value_parser!(u16).range(1..=256))]
+    bursts: Vec<u16>,
+    /// Rounds, each of everything in turn
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: u32,
+    /// Rounds of receive cycles
+    #[arg(long, value_name = "N", default_value_t = 31, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    cycle_rounds: u32,
+    /// Samples of a run, of which the median counts
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    samples: u32,
+    /// Milliseconds of a sample
+    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=60_000))]
+    ms: u32,
+    /// The two CPUs; default: the first two that this process may use
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    cpus: Option<Vec<usize>>,
+    /// Where `make dpdk` built rxbench and the driver; default: dpdk/build here or where this program was built
+    #[arg(long, value_name = "DIR")]
+    build: Option<PathBuf>,
+    /// Check every frame that rxbench wrote, also one way: whole, in order, how many lost
+    #[arg(long)]
+    check: bool,
+    /// Only see whether all is there: one round, three of cycles, 64 B, bursts of 32
+    #[arg(long, conflicts_with_all = ["sizes", "bursts", "rounds", "cycle_rounds"])]
+    quick: bool,
+    /// Write JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// An option that is not allowed, something that is not installed, or a run that fails.
+pub(crate) fn run(options: &LiveBench) -> Result<(), Fail> {
+    let cases = options.cases()?;
+    let stage = options.stage(&cases)?;
+    let rounds = options.cycle_rounds().max(options.rounds());
+    let turns: Vec<(u32, usize)> = (0..rounds)
+        .flat_map(|round| (0..cases.len()).map(move |case| (round, case)))
+        .filter(|&(round, case)| round < options.rounds_of(&cases[case]))
+        .collect();
+    let bar = out::progress(turns.len() as u64, "running live");
+    let mut tally = Tally::new(cases);
+    for (round, case) in turns {
+        let sample = stage.sample(&tally.cases[case])?;
+        tally.add(case, round, sample);
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    let report = tally.report();
+    if options.json { out::json(&report) } else { out::print(&report.text()) }
+}
+
+impl LiveBench {
+    fn rounds(&self) -> u32 {
+        if self.quick { 1 } else { self.rounds }
+    }
+
+    fn cycle_rounds(&self) -> u32 {
+        if self.quick { 3 } else { self.cycle_rounds }
+    }
+
+    fn rounds_of(&self, case: &Case) -> u32 {
+        if case.kind == Kind::Cycles { self.cycle_rounds() } else { self.rounds() }
+    }
+
+    fn peers(&self) -> Result<Vec<&'static Peer>, Fail> {
+        let names = || PEERS.iter().map(|p| p.name).collect::<Vec<_>>().join(", ");
+        if let Some(name) = self.only.iter().find(|name| PEERS.iter().all(|p| p.name != name.as_str())) {
+            return Err(Fail::new(format!("--only {name}: allowed: {}", names())));
+        }
+        let wanted = |p: &&Peer| self.only.is_empty() || self.only.iter().any(|name| name == p.name);
+        Ok(PEERS.iter().filter(wanted).collect())
+    }
+
+    /// Peers of one kind, size and burst next to each other, so that what disturbs one disturbs its neighbours.
+    fn cases(&self) -> Result<Vec<Case>, Fail> {
+        let peers = self.peers()?;
+        let sizes = if self.quick { vec![64] } else { self.sizes.clone() };
+        let bursts = if self.quick { vec![32] } else { self.bursts.clone() };
+        let small = sizes.iter().min().copied().into_iter().collect::<Vec<_>>();
+        let long = bursts.iter().max().copied().into_iter().collect::<Vec<_>>();
+        let mut cases = Vec::new();
+        for &kind in &self.measure {
+            let (sizes, bursts, cores) = match kind {
+                Kind::Stream | Kind::Loop => (&sizes, &bursts, 1..=1),
+                // One is in flight, however many may be received.
+                Kind::Rtt => (&sizes, &long, 1..=1),
+                Kind::Cycles => (&small, &long, 1..=2),
+            };
+            for (&size, &burst, cores) in sizes
+                .iter()
+                .flat_map(|size| bursts.iter().map(move |burst| (size, burst)))
+                .flat_map(|(size, burst)| cores.clone().map(move |cores| (size, burst, cores)))
+            {
+                let fitting = peers.iter().filter(|peer| peer.has(kind, burst));
+                cases.extend(fitting.map(|&peer| Case { kind, peer, size, burst, cores }));
+            }
+        }
+        if cases.is_empty() {
+            return Err(Fail::new("nothing to measure: --only names none that --measure can be asked of"));
+        }
+        Ok(cases)
+    }
+
+    fn stage(&self, cases: &[Case]) -> Result<Stage, Fail> {
+        let build = self.build.clone().unwrap_or_else(built);
+        let (rxbench, driver) = (build.join(RXBENCH), build.join(DRIVER));
+        present(&rxbench, "")?;
+        if cases.iter().any(|case| case.peer.ours()) {
+            present(&driver, ", or leave its interfaces out with --only")?;
+        }
+        huge_pages()?;
+        let driver = fs::canonicalize(&driver).unwrap_or(driver);
+        let (samples, ms) = (self.samples, self.ms);
+        Ok(Stage { rxbench, driver, cpus: self.cpus()?, samples, ms, check: self.check })
+    }
+
+    fn cpus(&self) -> Result<[usize; 2], Fail> {
+        let mine = sched_getaffinity(None).map_err(|e| Fail::new(format!("CPUs of this process: {e}")))?;
+        let mine: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| mine.is_set(cpu)).collect();
+        let chosen = self.cpus.as_deref().unwrap_or(&mine[..mine.len().min(2)]);
+        match *chosen {
+            [a, b] if a != b && mine.contains(&a) && mine.contains(&b) => Ok([a, b]),
+            _ => {
+                let text = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+                Err(Fail::new(format!("--cpus {}: allowed: two of {}", text(chosen), text(&mine))))
+            }
+        }
+    }
+}
+
+/// Where `make dpdk` builds: below the working directory, else below the tree that holds this program.
+fn built() -> PathBuf {
+    let build = Path::new("dpdk/build");
+    let program = env::current_exe().ok();
+    let above = program.iter().flat_map(|path| path.ancestors());
+    let found = above.map(|dir| dir.join(build)).find(|dir| dir.join(RXBENCH).exists());
+    if build.join(RXBENCH).exists() { build.into() } else { found.unwrap_or_else(|| build.into()) }
+}
+
+fn present(file: &Path, or_else: &str) -> Result<(), Fail> {
+    if file.is_file() {
+        Ok(())
+    } else {
+        let file = file.display();
+        Err(Fail::new(format!("{file}: not there: run make dpdk, name its directory with --build{or_else}")))
+    }
+}
+
+/// Two processes and the rings of our driver must fit; memif and virtio-user need pages that can be shared.
+fn huge_pages() -> Result<(), Fail> {
+    let path = "/proc/meminfo";
+    let text =
+        fs::read_to_string(path).map_err(|e| Fail::new(format!("{path}: {e}; the bench needs Linux")))?;
+    let field = |name: &str| {
+        let line = text.lines().find_map(|l| l.strip_prefix(name))?;
+        line.trim_start_matches(':').split_whitespace().next()?.parse::<u64>().ok()
+    };
+    let free = field("HugePages_Free").unwrap_or(0) * field("Hugepagesize").unwrap_or(0) / 1024;
+    let needed = 2 * MEMORY_MB;
+    if free >= needed {
+        return Ok(());
+    }
+    Err(Fail::new(format!(
+        "huge pages: {free} MB free, {needed} MB needed: as root, echo 256 > /proc/sys/vm/nr_hugepages"
+    )))
+}

@@ -1,0 +1,256 @@
+//! Who is measured, and how it is run: the ports, lcores and tasks of each process.
+
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// One way: one writes and sends, the other receives and reads
+    Stream,
+    /// There and back, 256 frames in flight
+    Loop,
+    /// There and back, one frame in flight: the time of a round trip
+    Rtt,
+    /// TSC cycles of rx_burst on filled rings, one and two receiving lcores
+    Cycles,
+}
+
+/// Through what frames pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Via {
+    Null,
+    Ring,
+    Memif {
+        zero_copy: bool,
+    },
+    /// virtio-user in the client, vhost-user in the server.
+    Vhost {
+        packed: bool,
+    },
+    /// Our driver with this interface: a NIC that generates or loops.
+    Rxlab,
+    /// Two ports of our driver, joined.
+    RxlabPair,
+}
+
+/// A way for frames, by name.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Peer {
+    /// As tables and `--only` name it.
+    pub name: &'static str,
+    via: Via,
+    /// One way from server to client, not from client to server.
+    back: bool,
+}
+
+const fn peer(name: &'static str, via: Via) -> Peer {
+    Peer { name, via, back: false }
+}
+
+const fn back(name: &'static str, via: Via) -> Peer {
+    Peer { name, via, back: true }
+}
+
+/// All of them; ratios are against the first.
+pub(crate) const PEERS: [Peer; 16] = [
+    peer(MEMIF, Via::Memif { zero_copy: false }),
+    peer("privring", Via::Rxlab),
+    peer("shring", Via::Rxlab),
+    peer("rxbisect", Via::Rxlab),
+    peer("privring-pair", Via::RxlabPair),
+    peer("shring-pair", Via::RxlabPair),
+    peer("rxbisect-pair", Via::RxlabPair),
+    back("memif-back", Via::Memif { zero_copy: false }),
+    peer("memif-zc", Via::Memif { zero_copy: true }),
+    back("memif-zc-back", Via::Memif { zero_copy: true }),
+    peer("vhost-split", Via::Vhost { packed: false }),
+    back("vhost-split-back", Via::Vhost { packed: false }),
+    peer("vhost-packed", Via::Vhost { packed: true }),
+    back("vhost-packed-back", Via::Vhost { packed: true }),
+    peer("ring", Via::Ring),
+    peer("null", Via::Null),
+];
+
+/// What rates are compared with.
+pub(crate) const MEMIF: &str = "memif";
+/// What cycles are compared with.
+pub(crate) const PRIVRING: &str = "privring";
+
+/// One thing to measure.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case {
+    pub kind: Kind,
+    pub peer: &'static Peer,
+    /// Bytes of a frame, without FCS.
+    pub size: u16,
+    /// Frames of a call.
+    pub burst: u16,
+    /// Receiving lcores (cycles; otherwise 1).
+    pub cores: u16,
+}
+
+/// A process of a case.
+#[derive(Debug, Default)]
+pub(crate) struct Role {
+    /// CPUs that it may run on.
+    pub cpus: Vec<usize>,
+    /// CPU of each task's lcore; the main lcore waits on the first.
+    pub lcores: Vec<usize>,
+    /// Tasks, as rxbench names them. The first of a role that measures is the one that counts.
+    pub tasks: Vec<String>,
+    /// Arguments of EAL.
+    pub eal: Vec<String>,
+    /// The next process needs this socket.
+    pub socket: Option<PathBuf>,
+}
+
+/// The processes of a case, in the order in which they start; the last one ends first.
+pub(crate) struct Cast {
+    pub roles: Vec<Role>,
+    /// Whose samples count.
+    pub measures: usize,
+}
+
+impl Peer {
+    /// Whether it is our driver.
+    pub(crate) fn ours(&self) -> bool {
+        matches!(self.via, Via::Rxlab | Via::RxlabPair)
+    }
+
+    /// Whether it can be measured so.
+    pub(crate) fn has(&self, kind: Kind, burst: u16) -> bool {
+        match self.via {
+            Via::Null => kind == Kind::Stream,
+            Via::Rxlab => true,
+            Via::RxlabPair => kind == Kind::Loop,
+            // The split ring's vectorised receive takes nothing where fewer than 4 are asked for.
+            Via::Vhost { packed: false } if burst < 4 && (self.back || kind != Kind::Stream) => false,
+            // There and back is the same from either side.
+            _ => kind == Kind::Stream || !self.back && matches!(kind, Kind::Loop | Kind::Rtt),
+        }
+    }
+}
+
+impl Case {
+    /// Its processes on two CPUs; sockets go into `dir`.
+    pub(crate) fn cast(&self, cpus: [usize; 2], dir: &Path) -> Cast {
+        match self.peer.via {
+            Via::Null | Via::Ring => self.in_process(cpus),
+            Via::Memif { zero_copy } => {
+                let path = dir.join("socket");
+                let vdev = |role: &str, more: &str| {
+                    let path = path.display();
+                    format!("--vdev=net_memif0,role={role},socket={path},socket-abstract=no{more}")
+                };
+                let client = vdev("client", if zero_copy { ",zero-copy=yes" } else { "" });
+                self.two(cpus, vdev("server", ""), client, path)
+            }
+            Via::Vhost { packed } => {
+                let path = dir.join("socket");
+                let ring = if packed {
+                    "packed_vq=1,mrg_rxbuf=0,in_order=1,vectorized=1"
+                } else {
+                    "mrg_rxbuf=0,in_order=0,vectorized=1"
+                };
+                let server = format!("--vdev=net_vhost0,iface={},queues=1", path.display());
+                let client = format!(
+                    "--vdev=net_virtio_user0,path={},queues=1,queue_size=1024,{ring}",
+                    path.display()
+                );
+                let mut cast = self.two(cpus, server, client, path);
+                if packed {
+                    // Without it the driver takes its plain path, and does not say so.
+                    cast.roles[1].eal.push("--force-max-simd-bitwidth=512".into());
+                }
+                cast
+            }
+            Via::Rxlab => self.rxlab(cpus),
+            Via::RxlabPair => self.rxlab_pair(cpus),
+        }
+    }
+
+    /// Whether what arrives is what rxbench sent.
+    pub(crate) fn brings_ours(&self) -> bool {
+        match self.peer.via {
+            Via::Null => false,
+            Via::Rxlab => matches!(self.kind, Kind::Loop | Kind::Rtt),
+            _ => true,
+        }
+    }
+
+    fn in_process(&self, cpus: [usize; 2]) -> Cast {
+        let null = self.peer.via == Via::Null;
+        let vdevs = if null {
+            vec![format!("--vdev=net_null0,size={}", self.size)]
+        } else {
+            vec!["--vdev=net_ring0".into(), "--vdev=net_ring1".into()]
+        };
+        let tasks = match self.kind {
+            Kind::Loop => ["loop,tx=0,rx=1", "echo,rx=0,tx=1"],
+            Kind::Rtt => ["rtt,tx=0,rx=1", "echo,rx=0,tx=1"],
+            Kind::Stream | Kind::Cycles => ["rx", "tx"],
+        };
+        let tasks = tasks.map(String::from).to_vec();
+        one(Role { cpus: cpus.to_vec(), lcores: cpus.to_vec(), tasks, eal: vdevs, socket: None })
+    }
+
+    /// Server on the first CPU, client on the second.
+    fn two(&self, cpus: [usize; 2], server: String, client: String, socket: PathBuf) -> Cast {
+        let (tasks, measures) = match (self.kind, self.peer.back) {
+            (Kind::Loop, _) => (["echo", "loop"], 1),
+            (Kind::Rtt, _) => (["echo", "rtt"], 1),
+            (_, false) => (["rx", "tx"], 0),
+            (_, true) => (["tx", "rx"], 1),
+        };
+        let role = |i: usize, vdev: String| Role {
+            cpus: vec![cpus[i]],
+            lcores: vec![cpus[i]],
+            tasks: vec![tasks[i].into()],
+            eal: vec!["--single-file-segments".into(), vdev],
+            socket: None,
+        };
+        let server = Role { socket: Some(socket), ..role(0, server) };
+        Cast { roles: vec![server, role(1, client)], measures }
+    }
+
+    /// The application on the first CPU, the NIC core on the second; a second application lcore shares it.
+    fn rxlab(&self, cpus: [usize; 2]) -> Cast {
+        let source = match self.kind {
+            Kind::Stream | Kind::Cycles => format!("gen:fixed:{}", self.size),
+            Kind::Loop | Kind::Rtt => "loop".into(),
+        };
+        let idle = if self.cores > 1 { "yield" } else { "spin" };
+        let vdev = format!(
+            "--vdev=net_rxlab0,iface={},source={source},nic_cpu={},nic_idle={idle}",
+            self.peer.name, cpus[1]
+        );
+        let task = match self.kind {
+            Kind::Stream => "rx",
+            Kind::Loop => "loop",
+            Kind::Rtt => "rtt",
+            Kind::Cycles => "rxcycles",
+        };
+        let tasks = (0..self.cores).map(|queue| format!("{task},queue={queue}")).collect();
+        let lcores = (0..usize::from(self.cores)).map(|i| cpus[i % 2]).collect();
+        one(Role { cpus: cpus.to_vec(), lcores, tasks, eal: vec![vdev], socket: None })
+    }
+
+    fn rxlab_pair(&self, cpus: [usize; 2]) -> Cast {
+        let iface = self.peer.name.trim_end_matches("-pair");
+        let vdev = |port: usize| {
+            let (other, cpu) = (1 - port, cpus[1]);
+            format!("--vdev=net_rxlab{port},iface={iface},source=pair:net_rxlab{other},nic_cpu={cpu}")
+        };
+        let tasks = vec!["loop,tx=0,rx=1".into()];
+        let eal = vec![vdev(0), vdev(1)];
+        one(Role { cpus: cpus.to_vec(), lcores: vec![cpus[0]], tasks, eal, socket: None })
+    }
+}
+
+fn one(role: Role) -> Cast {
+    Cast { roles: vec![role], measures: 0 }
+}

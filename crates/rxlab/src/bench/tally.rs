@@ -1,0 +1,271 @@
+//! What the samples of `bench live` come to: medians and spreads, near and far apart, and ratios within a round.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::bench::limit::{Distance, Limit};
+use crate::bench::median;
+use crate::bench::peer::{Case, Kind, MEMIF, PRIVRING};
+use crate::bench::sample::Sample;
+use crate::out;
+use crate::table::{Column, Table, num, number, words};
+
+/// Samples as they come.
+pub(crate) struct Tally {
+    /// What is measured.
+    pub cases: Vec<Case>,
+    /// By case and distance: the round and its sample.
+    kept: BTreeMap<(usize, Distance), Vec<(u32, Sample)>>,
+    /// Samples of each case during which the CPUs moved.
+    moved: Vec<u32>,
+}
+
+/// Everything that was found.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    /// Samples during which the CPUs moved; they count nowhere.
+    moved: u32,
+    rows: Vec<Row>,
+}
+
+/// A case at one distance.
+#[derive(Serialize)]
+struct Row {
+    kind: Kind,
+    peer: &'static str,
+    size: u16,
+    burst: u16,
+    /// Receiving lcores.
+    cores: u16,
+    distance: Distance,
+    /// Mpps, ns, or TSC cycles per frame: the median, the lowest and the highest.
+    median: f64,
+    lowest: f64,
+    highest: f64,
+    /// Medians of the tails of round trips, ns.
+    p99: Option<f64>,
+    p999: Option<f64>,
+    /// Against memif (cycles: privring) of the same round and distance: the median of the ratios.
+    ratio: Option<f64>,
+    /// The machine beside the samples: medians.
+    ping_pong_ns: f64,
+    mlines: f64,
+    /// Payload lines against the lines that stream; a round trip against the ping-pong.
+    of_limit: Option<f64>,
+    /// Samples of this case that do not count.
+    moved: u32,
+    /// Frames that did not arrive, of all samples; one way only with `--check`.
+    lost: u64,
+    /// Each round's figure.
+    samples: BTreeMap<u32, f64>,
+}
+
+impl Tally {
+    /// Nothing yet.
+    pub(crate) fn new(cases: Vec<Case>) -> Tally {
+        let moved = vec![0; cases.len()];
+        Tally { cases, kept: BTreeMap::new(), moved }
+    }
+
+    /// Takes a sample of case number `case`.
+    pub(crate) fn add(&mut self, case: usize, round: u32, sample: Sample) {
+        match sample.distance() {
+            Some(distance) => self.kept.entry((case, distance)).or_default().push((round, sample)),
+            None => self.moved[case] += 1,
+        }
+    }
+
+    /// What it comes to.
+    pub(crate) fn report(&self) -> Report {
+        let rows = self.kept.iter().map(|(&(case, distance), samples)| self.row(case, distance, samples));
+        Report { moved: self.moved.iter().sum(), rows: rows.collect() }
+    }
+
+    fn row(&self, at: usize, distance: Distance, samples: &[(u32, Sample)]) -> Row {
+        let case = &self.cases[at];
+        let values: BTreeMap<u32, f64> = samples.iter().map(|(round, s)| (*round, s.figure.value)).collect();
+        let over = |of: fn(&Sample) -> f64| median(samples.iter().map(|(_, s)| of(s)).collect());
+        let tail = |of: fn(&Sample) -> Option<f64>| {
+            let all: Vec<f64> = samples.iter().filter_map(|(_, s)| of(s)).collect();
+            (!all.is_empty()).then(|| median(all))
+        };
+        let of_limit = samples.iter().filter_map(|(_, s)| of_limit(case, s)).collect::<Vec<_>>();
+        Row {
+            kind: case.kind,
+            peer: case.peer.name,
+            size: case.size,
+            burst: case.burst,
+            cores: case.cores,
+            distance,
+            median: median(values.values().copied().collect()),
+            lowest: values.values().copied().fold(f64::INFINITY, f64::min),
+            highest: values.values().copied().fold(0.0, f64::max),
+            p99: tail(|s| s.figure.p99),
+            p999: tail(|s| s.figure.p999),
+            ratio: self.ratio(case, distance, &values),
+            ping_pong_ns: over(|s| mean(s, |limit| limit.ping_pong_ns)),
+            mlines: over(|s| mean(s, |limit| limit.mlines)),
+            of_limit: (!of_limit.is_empty()).then(|| median(of_limit)),
+            moved: self.moved[at],
+            lost: samples.iter().map(|(_, s)| s.lost).sum(),
+            samples: values,
+        }
+    }
+
+    /// Round by round against what this kind is compared with; None where no round has both.
+    fn ratio(&self, case: &Case, distance: Distance, values: &BTreeMap<u32, f64>) -> Option<f64> {
+        let base = if case.kind == Kind::Cycles { PRIVRING } else { MEMIF };
+        let alike = |c: &Case| (c.kind, c.size, c.burst, c.cores);
+        let base = self.cases.iter().position(|c| c.peer.name == base && alike(c) == alike(case))?;
+        let base = self.kept.get(&(base, distance))?;
+        let ratios = base.iter().filter_map(|(round, b)| Some(values.get(round)? / b.figure.value));
+        let ratios: Vec<f64> = ratios.collect();
+        (!ratios.is_empty()).then(|| median(ratios))
+    }
+}
+
+fn mean(sample: &Sample, of: fn(Limit) -> f64) -> f64 {
+    f64::midpoint(of(sample.before), of(sample.after))
+}
+
+fn of_limit(case: &Case, sample: &Sample) -> Option<f64> {
+    match case.kind {
+        Kind::Stream => {
+            let lines = f64::from(case.size.div_ceil(64));
+            Some(sample.figure.value * lines / mean(sample, |limit| limit.mlines))
+        }
+        Kind::Rtt => Some(sample.figure.value / mean(sample, |limit| limit.ping_pong_ns)),
+        Kind::Loop | Kind::Cycles => None,
+    }
+}
+
+impl Report {
+    /// A table for each kind.
+    pub(crate) fn text(&self) -> String {
+        let kinds = [Kind::Stream, Kind::Loop, Kind::Rtt, Kind::Cycles];
+        let mut text = kinds.iter().filter_map(|&kind| self.table(kind)).collect::<String>();
+        text += &format!("{} samples left out: the CPUs moved meanwhile\n", self.moved);
+        text
+    }
+
+    fn table(&self, kind: Kind) -> Option<String> {
+        let rows: Vec<&Row> = self.rows.iter().filter(|row| row.kind == kind).collect();
+        let first = rows.first()?;
+        let mut table = Table::new(&columns(kind));
+        let mut sorted = rows.clone();
+        // The order of peers is that of the cases; the sort is stable.
+        sorted.sort_by_key(|row| (row.distance, row.size, row.burst, row.cores));
+        table.rows = sorted.iter().map(|row| row.cells()).collect();
+        Some(format!("{}\n{}\n", title(kind, first), table.text(out::colour())))
+    }
+}
+
+fn title(kind: Kind, row: &Row) -> String {
+    match kind {
+        Kind::Stream => "One way: written and sent by one CPU, received and read by the other".into(),
+        Kind::Loop => "There and back, 256 frames in flight".into(),
+        Kind::Rtt => "There and back, one frame in flight".into(),
+        Kind::Cycles => format!("rx_burst on filled rings, full bursts of {}", row.burst),
+    }
+}
+
+fn columns(kind: Kind) -> Vec<Column> {
+    let (unit, against) = match kind {
+        Kind::Stream | Kind::Loop => ("Mpps", MEMIF),
+        Kind::Rtt => ("ns", MEMIF),
+        Kind::Cycles => ("cycles/frame", PRIVRING),
+    };
+    let mut columns = vec![words("distance"), number("frame", "B")];
+    match kind {
+        Kind::Stream | Kind::Loop => columns.push(number("burst", "")),
+        Kind::Cycles => columns.push(number("lcores", "")),
+        Kind::Rtt => {}
+    }
+    columns.extend([words("over"), number("median", unit), number("lowest..highest", unit)]);
+    if kind == Kind::Rtt {
+        columns.extend([number("p99", "ns"), number("p99.9", "ns")]);
+    }
+    columns.extend([number("against", against), number("samples", ""), number("moved", "")]);
+    if kind != Kind::Cycles {
+        columns.push(number("lost", "frames"));
+    }
+    columns.extend([number("ping-pong", "ns"), number("stream", "M lines/s")]);
+    match kind {
+        Kind::Stream => columns.push(number("of stream", "%")),
+        Kind::Rtt => columns.push(number("ping-pongs", "")),
+        Kind::Loop | Kind::Cycles => {}
+    }
+    columns
+}
+
+impl Row {
+    fn cells(&self) -> Vec<String> {
+        let maybe = |v: Option<f64>| v.map_or("-".into(), num);
+        let mut cells = vec![self.distance.name().into(), self.size.to_string()];
+        match self.kind {
+            Kind::Stream | Kind::Loop => cells.push(self.burst.to_string()),
+            Kind::Cycles => cells.push(self.cores.to_string()),
+            Kind::Rtt => {}
+        }
+        cells.extend([self.peer.into(), num(self.median)]);
+        cells.push(format!("{}..{}", num(self.lowest), num(self.highest)));
+        if self.kind == Kind::Rtt {
+            cells.extend([maybe(self.p99), maybe(self.p999)]);
+        }
+        cells.extend([maybe(self.ratio), self.samples.len().to_string(), self.moved.to_string()]);
+        if self.kind != Kind::Cycles {
+            cells.push(self.lost.to_string());
+        }
+        cells.extend([num(self.ping_pong_ns), num(self.mlines)]);
+        match self.kind {
+            Kind::Stream => cells.push(maybe(self.of_limit.map(|share| share * 100.0))),
+            Kind::Rtt => cells.push(maybe(self.of_limit)),
+            Kind::Loop | Kind::Cycles => {}
+        }
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::peer::PEERS;
+    use crate::bench::sample::Figure;
+
+    fn case(name: &str) -> Case {
+        let peer = PEERS.iter().find(|p| p.name == name).unwrap();
+        Case { kind: Kind::Stream, peer, size: 100, burst: 32, cores: 1 }
+    }
+
+    fn sample(value: f64, before: f64, after: f64) -> Sample {
+        let limit = |ping_pong_ns| Limit { ping_pong_ns, mlines: 200.0 };
+        let figure = Figure { value, p99: None, p999: None };
+        Sample { figure, lost: 1, before: limit(before), after: limit(after) }
+    }
+
+    #[test]
+    fn ratios_are_within_rounds_and_a_move_leaves_a_sample_out() {
+        let mut tally = Tally::new(vec![case("memif"), case("rxbisect")]);
+        for (round, memif, ours) in [(0, 10.0, 15.0), (1, 20.0, 50.0), (2, 10.0, 30.0)] {
+            tally.add(0, round, sample(memif, 100.0, 120.0));
+            tally.add(1, round, sample(ours, 110.0, 110.0));
+        }
+        tally.add(1, 3, sample(99.0, 100.0, 500.0));
+        tally.add(1, 4, sample(7.0, 500.0, 500.0));
+        let report = tally.report();
+        assert_eq!(report.moved, 1);
+        let row = |i: usize| (report.rows[i].peer, report.rows[i].distance, report.rows[i].ratio);
+        assert_eq!(row(0), ("memif", Distance::Near, Some(1.0)));
+        assert_eq!(row(1), ("rxbisect", Distance::Near, Some(2.5)));
+        assert_eq!(row(2), ("rxbisect", Distance::Far, None));
+        assert_eq!(
+            (report.rows[1].median, report.rows[1].lowest, report.rows[1].highest),
+            (30.0, 15.0, 50.0)
+        );
+        assert_eq!(report.rows[1].lost, 3);
+        // Two lines a frame.
+        assert_eq!(report.rows[1].of_limit, Some(0.3));
+        assert!(report.text().contains("1 samples left out"));
+    }
+}

@@ -79,6 +79,8 @@ impl Stage {
                 other => return Err(Fail::new(format!("{}: {other:?} before it is ready", case.peer.name))),
             }
         }
+        // Both ends have met: from here on nothing is left behind, even if this process is killed.
+        dir.close().map_err(|e| Fail::new(format!("the directory of sockets: {e}")))?;
         let before = self.limit(&children)?;
         children.iter_mut().try_for_each(Child::tell)?;
         // All of them: a sender whose receiver stops early would wait for it.

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo test long experiments bench-live build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo test test-dpdk soak-dpdk long experiments bench-live build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,10 +18,19 @@ demo: build ## Make a workload, compare the interfaces on it, write report.html
 	$(RXLAB) compare --rate 199 --html $(OUT)/report.html
 	@echo "plots: $(OUT)/report.html"
 
-test: toolchain packages ## All tests
+test: toolchain packages dpdk ## All tests
 	cargo test --workspace --quiet
 	cargo test --release --quiet -p rings --test native_cost
 	cargo test --quiet -p memory --features checked --test loom_probes
+	dpdk/tests/run ^smoke
+
+# As root: TAP devices, network namespaces, EAL's driver directory.
+test-dpdk: packages dpdk ## The driver under testpmd, DPDK's examples, Open vSwitch, Linux TCP
+	dpdk/tests/run
+test-dpdk: PACKAGES += openvswitch-switch-dpdk iperf3 tcpdump iproute2 iputils-ping
+
+soak-dpdk: packages dpdk ## Order and integrity of 10^9 frames through each interface: hours
+	PACKETS=1000000000 dpdk/tests/run ^integrity
 
 # An hour or so, and a nightly toolchain.
 long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks

@@ -8,7 +8,7 @@ driver=${RXLAB_DRIVER:-$tests/../build/librte_net_rxlab.so}
 tmp=$(mktemp -d)
 prefix=rxlab-test-$$
 export RUNTIME_DIRECTORY=$tmp
-pids=() namespaces=()
+pids=() namespaces=() links=()
 
 # Memory of a process: 2 MB pages, or none of them.
 huge=(-m 200)
@@ -32,6 +32,7 @@ finish() {
 	for n in "${namespaces[@]}"; do
 		ip netns del "$n" || true
 	done
+	rm -f "${links[@]}"
 	[[ $status = 0 || $status = 77 ]] || logs
 	rm -rf "$tmp" /dev/hugepages/"$prefix"*map_*
 	exit "$status"

@@ -7,14 +7,10 @@ source "$(dirname "$0")/../lib.sh"
 # dpdk-dumpcap takes no -d.
 [[ $(id -u) = 0 ]] || fail "linking the driver into EAL's driver directory needs root"
 plugins=$(echo "$(pkg-config --variable=libdir libdpdk)"/dpdk/pmds-*)
-mine=
-uninstall() {
-	[[ -z $mine ]] || rm -f "$plugins/librte_net_rxlab.so"
-}
-trap 'uninstall; finish' EXIT
-if [[ ! -e $plugins/librte_net_rxlab.so ]]; then
-	ln -s "$(realpath "$driver")" "$plugins/"
-	mine=yes
+link=$plugins/librte_net_rxlab.so
+if [[ ! -e $link ]]; then
+	links+=("$link")
+	ln -s "$(realpath "$driver")" "$link"
 fi
 
 pmd "${huge[@]}" "$(rxlab 0 "$(generator 300 4096)")" -- -i --nb-cores=1 --rxq=2 --txq=2 --total-num-mbufs=16384 \
@@ -27,7 +23,9 @@ grep -Eq 'RX-packets: *[0-9]{5,}' "$tmp/stats.log" || fail "dpdk-proc-info --sta
 timeout 30 dpdk-proc-info --file-prefix="$prefix" --no-pci -- -p 1 --xstats >"$tmp/xstats.log" 2>&1
 grep -Eq 'rx_q1_delivered: *[1-9]' "$tmp/xstats.log" || fail "dpdk-proc-info --xstats shows no rx_q1_delivered"
 
-timeout 60 dpdk-dumpcap --file-prefix="$prefix" -i net_rxlab0 -c 1000 -w "$tmp/cap.pcapng" >"$tmp/dumpcap.log" 2>&1
+# Processes share mempools by the numbers of their drivers, in order of loading: testpmd comes linked with this one.
+LD_PRELOAD=$(ldd "$(command -v dpdk-testpmd)" | grep -o 'librte_mempool_[^ ]*' | head -n 1) \
+	timeout 60 dpdk-dumpcap --file-prefix="$prefix" -i net_rxlab0 -c 1000 -w "$tmp/cap.pcapng" >"$tmp/dumpcap.log" 2>&1
 frames=$(tcpdump -nr "$tmp/cap.pcapng" 2>/dev/null | wc -l)
 ((frames >= 1000)) || fail "dpdk-dumpcap captured $frames frames"
 

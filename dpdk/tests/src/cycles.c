@@ -212,7 +212,8 @@ main(int argc, char **argv)
 		die("arguments: cycle|attach ROUNDS SEED [DEVICE DEVARGS]...\n");
 	rounds = strtoull(argv[2], NULL, 0);
 	seed = strtoull(argv[3], NULL, 0);
-	pool = rte_pktmbuf_pool_create("frames", 32767, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
+	/* Full rings of two ports, Rx and Tx, and the caches. */
+	pool = rte_pktmbuf_pool_create("frames", 65535, 256, 0, RTE_MBUF_DEFAULT_BUF_SIZE, SOCKET_ID_ANY);
 	if (pool == NULL)
 		die("no pool: %s\n", rte_strerror(rte_errno));
 	for (p = 0; p < MAX_PORTS; p++) {

@@ -198,6 +198,9 @@ pub struct Constants {
     /// Lines that a core fetches at a time for loads that do not wait for each other.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub load_lines: Constant,
+    /// The same for lines that lie one behind the other, which the processor fetches ahead.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub run_lines: Constant,
     /// Lines that a core fetches at a time for its stores.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub store_lines: Constant,
@@ -233,7 +236,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 27] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 28] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -258,6 +261,7 @@ impl Constants {
             ("nat_cycles", &self.nat_cycles, Of::App),
             ("generator_us", &self.generator_us, Of::Only(Card)),
             ("load_lines", &self.load_lines, Of::Only(Core)),
+            ("run_lines", &self.run_lines, Of::Only(Core)),
             ("store_lines", &self.store_lines, Of::Only(Core)),
             ("read_line_cycles", &self.read_line_cycles, Of::Only(Core)),
             ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
@@ -381,9 +385,10 @@ impl Server {
             let known = ["published: ", "measured: ", "assumed: ", "fitted: "];
             check(known.iter().any(|p| c.origin.starts_with(p)), &format!("{name} lacks its origin"))?;
         }
-        for (name, c) in
-            [("load_lines", &self.constants.load_lines), ("store_lines", &self.constants.store_lines)]
-        {
+        let c = &self.constants;
+        let lines =
+            [("load_lines", &c.load_lines), ("run_lines", &c.run_lines), ("store_lines", &c.store_lines)];
+        for (name, c) in lines {
             check(c.is_absent() || c.value >= 1.0, &format!("{name} must be at least 1"))?;
         }
         Ok(())

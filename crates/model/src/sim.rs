@@ -49,8 +49,9 @@ pub(crate) struct Costs {
     pub atomic: u64,
     pub write: u64,
     pub doorbell: u64,
-    /// Lines that a core's independent loads, and its stores, wait for at a time.
+    /// Lines that a core's independent loads, loads of lines in a row, and stores wait for at a time.
     pub load_lines: f64,
+    pub run_lines: f64,
     pub store_lines: f64,
     /// To read, and to copy, a line that is here.
     pub read_line: u64,
@@ -76,6 +77,7 @@ impl Costs {
             write: ns(c.pcie_write_ns.value),
             doorbell: ns(c.doorbell_ns.value),
             load_lines: overlap(&c.load_lines, 1.0),
+            run_lines: overlap(&c.run_lines, 1.0),
             store_lines: overlap(&c.store_lines, STORES),
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,

@@ -213,7 +213,9 @@ impl View {
                     self.missed += self.stores(end, miss);
                 } else {
                     // An idle core has waited for the first line that changed; the next ones come meanwhile.
-                    self.missed += self.loads(miss, self.busy || self.missed > 0);
+                    let others = self.busy || self.missed > 0;
+                    let lines = if others { self.sim().costs.load_lines } else { 1.0 };
+                    self.missed += self.loads(miss, lines);
                 }
                 self.clock.max(self.drained)
             }
@@ -243,11 +245,10 @@ impl View {
         visible
     }
 
-    /// A load waits `miss` for its line, or for its share of it where others are fetched meanwhile; how
+    /// A load waits for its line, that is `miss`, or for its share where `lines` are fetched at a time; how
     /// long it waits.
     #[inline]
-    fn loads(&mut self, miss: u64, others: bool) -> u64 {
-        let lines = if others { self.sim().costs.load_lines } else { 1.0 };
+    fn loads(&mut self, miss: u64, lines: f64) -> u64 {
         let wait = (miss as f64 / lines) as u64;
         self.clock += wait;
         wait
@@ -322,8 +323,14 @@ impl View {
         if write {
             self.stores(at, cost);
         } else {
-            // What a table holds next depends on what it held before.
-            self.loads(cost, kind != Kind::Table);
+            let costs = &self.sim().costs;
+            let lines = match kind {
+                // Where to look next depends on what was found.
+                Kind::Table => 1.0,
+                Kind::Payload => costs.run_lines,
+                Kind::Header | Kind::Meta | Kind::Word => costs.load_lines,
+            };
+            self.loads(cost, lines);
         }
     }
 

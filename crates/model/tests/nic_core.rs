@@ -9,7 +9,7 @@ use memory::{Buf, Class, Memory, Ps, Side, Touch};
 use model::{App, BURST, Report, Scenario, Start, TX_RING, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
-use world::price::{ATOMIC, COPY, DRAM, L2, LOADS, NS, OP, READ, SNOOP, STORES, cost, until};
+use world::price::{ATOMIC, COPY, DRAM, L2, LOADS, NS, OP, READ, RUN, SNOOP, STORES, cost, until};
 use world::{World, server, soft_server};
 
 #[test]
@@ -71,8 +71,8 @@ fn cost_29_a_frame_between_cores() {
     w.core(0, move |m| {
         until(m, 1_000 * NS);
         let get = |m: &mut _| cost(m, |m| m.get(b, Buf(0), 0, &mut [0; 64], 256));
-        assert_eq!(get(m), 4 * READ + 4 * (SNOOP / LOADS), "from the other L2, no LLC between");
-        assert_eq!(get(m), 4 * READ + 4 * (L2 / LOADS));
+        assert_eq!(get(m), 4 * READ + SNOOP / LOADS + 3 * (SNOOP / RUN), "from the other L2, no LLC between");
+        assert_eq!(get(m), 4 * READ + L2 / LOADS + 3 * (L2 / RUN));
     });
     let counts = w.run().sim().hierarchy.counts;
     assert_eq!((counts.dma_write_hits, counts.dma_write_misses, counts.snoops), (0, 0, 4), "no DDIO");

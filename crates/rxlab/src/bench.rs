@@ -1,7 +1,7 @@
 //! `rxlab bench`: how fast this program itself is, and the interfaces beside others on this machine.
 
 mod child;
-mod limit;
+pub(crate) mod limit;
 mod live;
 mod model;
 mod peer;
@@ -59,7 +59,7 @@ fn check_repeats(n: u32) -> Result<(), Fail> {
 }
 
 /// The middle value; NaN of none.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -4,6 +4,7 @@
 //! `judge` say what it means, `table`, `plot` and `html` show it.
 
 mod bench;
+mod calibrate;
 mod compare;
 mod diagnosis;
 mod experiment;
@@ -61,6 +62,8 @@ enum Command {
     Live(live::Options),
     /// Measure this program itself
     Bench(bench::Bench),
+    /// Measure this machine's primitives as a profile for the model
+    Calibrate(calibrate::Options),
     /// Show the described servers
     Profile(profile::Profile),
 }
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
             Command::Experiment(options) => experiment::run(options),
             Command::Live(options) => live::run(options),
             Command::Bench(options) => bench::run(options),
+            Command::Calibrate(options) => calibrate::run(options),
             Command::Profile(options) => profile::run(options),
         },
         Err(error) => refused(&error),

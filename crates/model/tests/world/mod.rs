@@ -43,7 +43,7 @@ pub(crate) fn server() -> Server {
     s
 }
 
-/// The same with a core that plays the card: four loads and eight stores at a time, 2 ns to read a line that
+/// The same with a core that plays the card: four loads, six in a row and eight stores at a time, 2 ns to read a line that
 /// is here, 3 to copy it.
 pub(crate) fn soft_server() -> Server {
     let mut s = server();
@@ -64,6 +64,7 @@ pub(crate) fn soft_server() -> Server {
     }
     for (constant, value) in [
         (&mut c.load_lines, 4.0),
+        (&mut c.run_lines, 6.0),
         (&mut c.store_lines, 8.0),
         (&mut c.read_line_cycles, 4.0),
         (&mut c.copy_line_cycles, 6.0),

@@ -23,6 +23,8 @@ pub(crate) const DRAM: u64 = 85 * NS;
 pub(crate) const STORES: u64 = 8;
 /// Independent loads of a busy core, where a core plays the card: so many lines at a time.
 pub(crate) const LOADS: u64 = 4;
+/// Of lines in a row, likewise.
+pub(crate) const RUN: u64 = 6;
 /// To read, and to copy, a line that is here, likewise.
 pub(crate) const READ: u64 = 2 * NS;
 pub(crate) const COPY: u64 = 3 * NS;

@@ -43,7 +43,8 @@ impl Distance {
         }
     }
 
-    fn of(ping_pong_ns: f64) -> Distance {
+    /// By the round trip of a line.
+    pub(crate) fn of(ping_pong_ns: f64) -> Distance {
         match ping_pong_ns {
             ns if ns < 80.0 => Distance::Siblings,
             ns if ns <= 250.0 => Distance::Near,
@@ -85,7 +86,10 @@ pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
 }
 
 /// Ties the calling thread to a CPU.
-fn pin(cpu: usize) -> Result<(), Fail> {
+///
+/// # Errors
+/// There is no such CPU, or it may not be used.
+pub(crate) fn pin(cpu: usize) -> Result<(), Fail> {
     let refused = |e: &dyn std::fmt::Display| Fail::new(format!("CPU {cpu}: {e}"));
     let mut set = CpuSet::new();
     if cpu >= CpuSet::MAX_CPU {

@@ -1,0 +1,74 @@
+//! Load latencies: a random walk over working sets of growing size.
+
+use std::hint::black_box;
+
+use memory::native::Words;
+use memory::{Class, Memory, NativeView, Region, Space};
+
+use super::bed::{self, LINE, field, timed};
+use crate::fail::Fail;
+
+/// Steps of a walk.
+const STEPS: u32 = 100_000;
+
+/// Working sets, bytes: in L1, in L2, in the LLC, beyond.
+pub(super) struct Sets {
+    pub bytes: [u32; 4],
+    region: Region,
+    /// Whether all lie in 2 MB pages.
+    pub large_pages: bool,
+}
+
+impl Sets {
+    /// For caches of `l2` and `llc` bytes.
+    ///
+    /// # Errors
+    /// No memory.
+    pub(super) fn new(l2: u32, llc: u32) -> Result<Sets, Fail> {
+        // Powers of two: half of the L2, a quarter of the LLC, four times the LLC.
+        let floor = |n: u32| 1 << n.max(64).ilog2();
+        let bytes = [16 << 10, floor(l2 / 2), floor(llc / 4), floor(llc.clamp(8 << 20, 64 << 20)) * 4];
+        let all: u32 = bytes.iter().sum();
+        let (region, large_pages) = bed::region(all as usize + (1 << 20))?;
+        Ok(Sets { bytes, region, large_pages })
+    }
+
+    /// Lays out the walks.
+    ///
+    /// # Errors
+    /// They do not fit.
+    pub(super) fn walks(&self) -> Result<Vec<Walk<'_>>, Fail> {
+        self.bytes.iter().map(|b| Walk::new(&self.region, b / 64)).collect()
+    }
+}
+
+/// Lines of which each names the next one, all in one cycle.
+pub(super) struct Walk<'r> {
+    next: Words<'r, LINE>,
+    at: u64,
+}
+
+impl<'r> Walk<'r> {
+    fn new(mut region: &'r Region, lines: u32) -> Result<Walk<'r>, Fail> {
+        let next = region.words(&field::<LINE>("walk", Class::Body, lines), 0).map_err(Fail::new)?;
+        let mut m = region.view();
+        for (line, to) in (0u64..).zip(bed::cycle(lines)) {
+            m.release(next, line, u64::from(to));
+        }
+        Ok(Walk { next, at: 0 })
+    }
+
+    /// Nanoseconds of one load; the first steps bring the set into its cache.
+    pub(super) fn latency(&mut self, m: &mut NativeView<'r>) -> f64 {
+        self.steps(m);
+        timed(m, |m| self.steps(m)) / f64::from(STEPS)
+    }
+
+    fn steps(&mut self, m: &mut NativeView<'r>) {
+        let mut at = self.at;
+        for _ in 0..STEPS {
+            at = m.relaxed(self.next, at);
+        }
+        self.at = black_box(at);
+    }
+}

@@ -1,0 +1,194 @@
+//! Lines between two cores: ping-pong, streams one way, a word that both add to.
+
+use std::hint::{black_box, spin_loop};
+
+use memory::native::Words;
+use memory::{Class, Memory, NativeView, Region, Space};
+
+use super::bed::{Cpus, LINE, both, cycle, field, timed};
+use crate::bench::median;
+use crate::fail::Fail;
+
+/// Round trips of one sample, and samples of which the median counts.
+const TRIPS: u64 = 200;
+const SAMPLES: u64 = 25;
+/// Lines of a stream: more than an L1, less than an L2.
+const STREAM: u32 = 4096;
+/// Streams of one sample.
+const STREAMS: u64 = 8;
+/// Additions of each core.
+const ADDS: u64 = 20_000;
+
+/// Words on lines of their own.
+pub(super) struct Lines<'r> {
+    region: &'r Region,
+    cpus: Cpus,
+    turn: [Words<'r, LINE>; 2],
+    stream: Words<'r, LINE>,
+    count: Words<'r, LINE>,
+    /// Lines in random order, and each one's successor on a random walk.
+    scattered: Vec<u32>,
+    next: Vec<u32>,
+}
+
+/// What a core does with each line of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Finds in it which line is next: no load before the last one is over.
+    Walk,
+    /// Loads a word.
+    Load,
+    /// Stores a word.
+    Store,
+}
+
+/// In which order it goes over the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// One after the other.
+    Sequential,
+    /// At random.
+    Scattered,
+}
+
+impl<'r> Lines<'r> {
+    /// # Errors
+    /// No room.
+    pub(super) fn new(region: &'r Region, cpus: Cpus) -> Result<Lines<'r>, Fail> {
+        let mut space = region;
+        let mut words = |class, len| space.words(&field::<LINE>("lines", class, len), 0).map_err(Fail::new);
+        let turn = [words(Class::Signal, 1)?, words(Class::Signal, 1)?];
+        let stream = words(Class::Signal, STREAM)?;
+        let count = words(Class::Contended, 1)?;
+        let (scattered, next) = (cycle(STREAM), cycle(STREAM));
+        Ok(Lines { region, cpus, turn, stream, count, scattered, next })
+    }
+
+    /// Round trip of one line that both write, or of two, each written by one side; ns.
+    ///
+    /// # Errors
+    /// No second thread.
+    pub(super) fn ping_pong(&self, lines: usize) -> Result<f64, Fail> {
+        let (ping, pong) = (self.turn[0], self.turn[lines - 1]);
+        let mut m = self.region.view();
+        let from = (m.acquire(pong, 0).max(m.acquire(ping, 0)) + 1) & !1;
+        let end = from + 2 * TRIPS * SAMPLES;
+        let mut far = self.region.view();
+        let answer = move || {
+            for n in (from..end).step_by(2) {
+                until(&mut far, ping, n + 1);
+                far.release(pong, 0, n + 2); // pairs with the acquire in `until` on the other side
+            }
+        };
+        both(self.cpus, answer, || {
+            let mut samples = Vec::new();
+            for first in (from..end).step_by(2 * TRIPS as usize) {
+                samples.push(timed(&mut m, |m| {
+                    for n in (first..first + 2 * TRIPS).step_by(2) {
+                        m.release(ping, 0, n + 1); // pairs with the acquire in `until` on the other side
+                        until(m, pong, n + 2);
+                    }
+                }));
+            }
+            median(samples) / TRIPS as f64
+        })
+    }
+
+    /// Nanoseconds of a line in a stream of lines that the other core has just written. A walk goes at
+    /// random in any case.
+    ///
+    /// # Errors
+    /// No second thread.
+    pub(super) fn one_way(&self, pass: Pass, order: Order) -> Result<f64, Fail> {
+        let [go, done] = self.turn;
+        let mut m = self.region.view();
+        let from = m.acquire(go, 0).max(m.acquire(done, 0));
+        let mut far = self.region.view();
+        let (stream, next) = (self.stream, &self.next);
+        let write = move || {
+            for n in from + 1..=from + STREAMS {
+                until(&mut far, go, n);
+                for (line, next) in (0u64..).zip(next) {
+                    far.release(stream, line, u64::from(*next));
+                }
+                far.release(done, 0, n); // pairs with the acquire in `until` below
+            }
+        };
+        both(self.cpus, write, || {
+            let mut samples = Vec::new();
+            for n in from + 1..=from + STREAMS {
+                m.release(go, 0, n); // pairs with the acquire in `until` above
+                until(&mut m, done, n);
+                samples.push(timed(&mut m, |m| self.pass(m, pass, order)));
+            }
+            median(samples) / f64::from(STREAM)
+        })
+    }
+
+    fn pass(&self, m: &mut NativeView<'r>, pass: Pass, order: Order) {
+        let scattered = order == Order::Scattered;
+        let lines = self.scattered.iter().enumerate();
+        let lines = lines.map(|(i, line)| if scattered { u64::from(*line) } else { i as u64 });
+        match pass {
+            Pass::Walk => {
+                black_box(lines.fold(0, |at, _| m.acquire(self.stream, at)));
+            }
+            Pass::Load => {
+                black_box(lines.fold(0, |sum, line| sum ^ m.acquire(self.stream, line)));
+            }
+            Pass::Store => lines.for_each(|line| m.release(self.stream, line, line)),
+        }
+    }
+
+    /// Nanoseconds between two additions to a word that both cores add to all the time.
+    ///
+    /// # Errors
+    /// No second thread.
+    pub(super) fn shared_add(&self) -> Result<f64, Fail> {
+        let add = |m: &mut NativeView<'r>| {
+            for _ in 0..ADDS {
+                m.add(self.count, 0, 1);
+            }
+        };
+        let (mut m, mut far) = (self.region.view(), self.region.view());
+        let start = m.acquire(self.count, 0);
+        let count = self.count;
+        let there = move || {
+            far.add(count, 0, 1);
+            for _ in 0..ADDS {
+                far.add(count, 0, 1);
+            }
+        };
+        both(self.cpus, there, || {
+            // Both are there.
+            while m.acquire(count, 0) == start {
+                spin_loop();
+            }
+            let (from, mut to) = (m.acquire(count, 0), 0);
+            let ns = timed(&mut m, |m| {
+                add(m);
+                to = m.acquire(count, 0);
+            });
+            ns / (to - from).max(1) as f64
+        })
+    }
+
+    /// Cycles' worth of nanoseconds of a compare-and-swap on a line that this core owns.
+    pub(super) fn own_swap(&self) -> f64 {
+        let mut m = self.region.view();
+        let start = m.acquire(self.count, 0);
+        let ns = timed(&mut m, |m| {
+            for n in start..start + ADDS {
+                black_box(m.swap_if(self.count, 0, n, n + 1)).ok();
+            }
+        });
+        ns / ADDS as f64
+    }
+}
+
+/// Spins until the word says `n`.
+fn until<'r>(m: &mut NativeView<'r>, w: Words<'r, LINE>, n: u64) {
+    while m.acquire(w, 0) != n {
+        spin_loop();
+    }
+}

@@ -1,0 +1,147 @@
+//! What the system says of this machine, and what was measured, as a profile.
+
+use std::fs;
+
+use model::profile::{
+    BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server, SliceHash,
+};
+
+use super::Values;
+use crate::bench::limit::Distance;
+use crate::fail::Fail;
+
+/// Caches of the first CPU, bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    pub l2: u32,
+    pub llc: u32,
+}
+
+impl Sizes {
+    /// From sysfs; what it does not tell is 1 MiB and 32 MiB.
+    pub(super) fn of(cpu: usize) -> Sizes {
+        let of = |level: &str| {
+            (0..8).find_map(|i| {
+                let read = |what: &str| {
+                    fs::read_to_string(format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{i}/{what}"))
+                };
+                let here = read("level").ok()?.trim() == level && read("type").ok()?.trim() != "Instruction";
+                let kib: u32 = read("size").ok()?.trim().trim_end_matches('K').parse().ok()?;
+                (here && kib > 0).then_some(kib.min(1 << 20) << 10)
+            })
+        };
+        Sizes { l2: of("2").unwrap_or(1 << 20), llc: of("3").unwrap_or(32 << 20) }
+    }
+}
+
+/// The processor's name.
+pub(super) fn class() -> String {
+    let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text.lines().find_map(|l| l.strip_prefix("model name")?.split(':').nth(1));
+    name.map_or_else(|| std::env::consts::ARCH.to_owned(), |n| n.trim().to_owned())
+}
+
+/// Sets of a slice, and the most ways that a modelled cache has.
+const SETS: u32 = 2048;
+const WAYS: u32 = 16;
+/// Sets of a modelled L2.
+const L2_SETS: u32 = 1024;
+
+/// A profile of the machine: one core for the application, one that plays the card.
+///
+/// # Errors
+/// The measured values are not possible.
+pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -> Result<Server, Fail> {
+    let measured = |value: f64, how: &str| Constant {
+        value: round(value),
+        origin: format!("measured: {how}, {origin}"),
+    };
+    let assumed = |value: f64, id: &str| Constant { value, origin: format!("assumed: {id}") };
+    let cycles = |ns: f64| ns * v.ghz;
+    // What a line costs in a stream beyond the access itself.
+    let overlap = |stream: f64| (v.transfer / stream).max(1.0);
+    let constants = Constants {
+        l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
+        llc_hit_ns: measured(v.latency[2], "random walk over a quarter of the LLC"),
+        dram_idle_ns: measured(v.latency[3], "random walk over more than the LLC"),
+        snoop_ns: measured(v.transfer, "random walk over lines that the other core has written"),
+        dram_load_ns: assumed(25.0, "A3"),
+        dram_usable: assumed(0.68, "A3"),
+        dram_peak_gbytes: measured(2.0 * v.copy[2], "a copy of 128 MiB, read and written"),
+        l3fwd_cycles: assumed(50.0, "A9"),
+        op_cycles: measured(cycles(v.operation), "entries written and read in L1"),
+        atomic_cycles: measured(cycles(v.own_swap), "compare-and-swap on an own line"),
+        load_lines: measured(overlap(v.load_scattered), "latency over a line's time in a stream of loads"),
+        run_lines: measured(
+            overlap(v.load_sequential),
+            "latency over a line's time in a stream of loads in order",
+        ),
+        store_lines: measured(overlap(v.store_scattered), "latency over a line's time in a stream of stores"),
+        read_line_cycles: measured(cycles(v.read_line), "words of lines in L1 added up"),
+        copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),
+        classify_cycles: measured(cycles(v.classify), "parse, hash and queue of frames in L1"),
+        pool_cycles: measured(cycles(v.buffer), "32 buffers taken and given back"),
+        ..Constants::default()
+    };
+    let server = Server {
+        name: format!("calibrated-{}", placed.name()),
+        description: format!("{}, two cores {}, one of them plays the card", class(), placed.name()),
+        cores: 1,
+        ghz: round(v.ghz),
+        caches: caches(sizes),
+        buffers: BufferLayout { stride_lines: 37, frame_line: 5, room: 2048 },
+        nic: Card {
+            name: "a core".into(),
+            kind: NicKind::Core,
+            ports: 1,
+            port_gbps: 1000.0,
+            min_ring: 2,
+            max_ring: 1 << 20,
+        },
+        constants,
+    };
+    server.validate().map_err(Fail::new)?;
+    Ok(server)
+}
+
+/// The machine's capacities in the model's shape.
+fn caches(sizes: Sizes) -> Caches {
+    let l2_ways = (sizes.l2 / 64 / L2_SETS).clamp(1, WAYS);
+    let slices = (sizes.llc / 64 / SETS / WAYS).clamp(1, 64);
+    Caches {
+        l2_kib: l2_ways * L2_SETS * 64 / 1024,
+        l2_ways,
+        slices,
+        sets_per_slice: SETS,
+        ways: WAYS,
+        ddio_ways: 1,
+        inclusive_ways: 1,
+        replacement: Replacement::Lru,
+        placement: Placement::Random,
+        slice_hash: SliceHash::Balanced,
+        adjacent_prefetch: false,
+    }
+}
+
+/// Three digits are more than a measurement repeats.
+fn round(value: f64) -> f64 {
+    let digits = 3 - value.abs().max(1e-3).log10().floor() as i32;
+    let scale = 10f64.powi(digits.clamp(0, 6));
+    (value * scale).round() / scale
+}
+
+/// The profile's text: tables as serde writes them, a constant to a line.
+///
+/// # Errors
+/// Never in practice: every value has a form in TOML.
+pub(super) fn text(server: &Server) -> Result<String, Fail> {
+    let toml = |value: toml::Value| toml::to_string(&value).map_err(Fail::new);
+    let mut root = toml::Table::try_from(server).map_err(Fail::new)?;
+    root.remove("constants");
+    let mut text = toml(toml::Value::Table(root))? + "\n[constants]\n";
+    for (name, c) in server.constants.all() {
+        let origin = toml::Value::String(c.origin.clone());
+        text += &format!("{name} = {{ value = {}, origin = {origin} }}\n", c.value);
+    }
+    Ok(text)
+}

@@ -1,0 +1,304 @@
+//! `rxlab calibrate`: the primitives of this machine, measured, as a profile for the model. No ring and
+//! no driver takes part.
+
+mod bed;
+mod copy;
+mod latency;
+mod lines;
+mod machine;
+mod predict;
+mod work;
+
+use std::path::PathBuf;
+
+use clap::Args;
+use model::profile::Server;
+use serde::Serialize;
+
+use crate::bench::limit::{Distance, pin};
+use crate::bench::median;
+use crate::fail::Fail;
+use crate::out;
+use crate::table::{Table, num, number, words};
+use bed::Cpus;
+use lines::{Order, Pass};
+
+/// Options of `calibrate`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rxlab calibrate --out here.toml --predict
+  rxlab calibrate --from here.toml --predict --json
+  rxlab profile show here.toml
+
+Run nothing else meanwhile. A virtual machine's CPUs move: every round is placed by a ping-pong before and
+after it (below 80 ns siblings, to 250 ns near, above far), rounds of the most frequent placement count, and
+values are their medians.")]
+pub(crate) struct Options {
+    /// The CPU that measures and the one that answers [default: the first two]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
+    cpus: Vec<usize>,
+    /// Rounds, each of all measurements
+    #[arg(long, value_name = "N", default_value_t = 11)]
+    rounds: u32,
+    /// Write the profile to this file
+    #[arg(long, value_name = "FILE", conflicts_with = "from")]
+    out: Option<PathBuf>,
+    /// Measure nothing: take this profile
+    #[arg(long, value_name = "FILE", requires = "predict")]
+    from: Option<String>,
+    /// What the model predicts for each interface: a NIC on one core, a receiver on the other
+    #[arg(long)]
+    predict: bool,
+    /// Write JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the two CPUs may sit.
+const PLACES: [Distance; 3] = [Distance::Siblings, Distance::Near, Distance::Far];
+
+/// What one round measures, or the medians of some. Times are in ns, copies in GB/s.
+#[derive(Clone, Debug, Default, Serialize)]
+struct Values {
+    /// Clock rate, GHz.
+    ghz: f64,
+    /// A load from L1, L2, LLC, DRAM.
+    latency: [f64; 4],
+    /// Round trips on one line and on two.
+    ping_pong: [f64; 2],
+    /// A load of a line that the other core has written.
+    transfer: f64,
+    /// A line of a stream that the other core has written.
+    load_scattered: f64,
+    load_sequential: f64,
+    store_scattered: f64,
+    store_sequential: f64,
+    /// Between two atomic additions of either core to one word.
+    shared_add: f64,
+    own_swap: f64,
+    /// Plain copies of 16 KiB, 4 MiB, 128 MiB.
+    copy: [f64; 3],
+    put_line: f64,
+    read_line: f64,
+    operation: f64,
+    buffer: f64,
+    classify: f64,
+}
+
+impl Values {
+    /// Every value with its name and unit.
+    fn rows(&self) -> Vec<(&'static str, &'static str, f64)> {
+        let [l1, l2, llc, dram] = self.latency;
+        let [small, middle, large] = self.copy;
+        vec![
+            ("clock", "GHz", self.ghz),
+            ("load from L1", "ns", l1),
+            ("load from L2", "ns", l2),
+            ("load from LLC", "ns", llc),
+            ("load from DRAM", "ns", dram),
+            ("ping-pong on one line", "ns", self.ping_pong[0]),
+            ("ping-pong on two lines", "ns", self.ping_pong[1]),
+            ("load from the other core", "ns", self.transfer),
+            ("line of a stream, loads at random", "ns", self.load_scattered),
+            ("line of a stream, loads in order", "ns", self.load_sequential),
+            ("line of a stream, stores at random", "ns", self.store_scattered),
+            ("line of a stream, stores in order", "ns", self.store_sequential),
+            ("addition to a shared word", "ns", self.shared_add),
+            ("swap of an own word", "ns", self.own_swap),
+            ("copy of 16 KiB", "GB/s", small),
+            ("copy of 4 MiB", "GB/s", middle),
+            ("copy of 128 MiB", "GB/s", large),
+            ("line copied into a buffer, in L1", "ns", self.put_line),
+            ("line read, in L1", "ns", self.read_line),
+            ("ring word, in L1", "ns", self.operation),
+            ("buffer taken and given back", "ns", self.buffer),
+            ("frame parsed and hashed", "ns", self.classify),
+        ]
+    }
+
+    /// The median of each value.
+    fn median(rounds: &[&Values]) -> Values {
+        let mid = |of: &dyn Fn(&Values) -> f64| median(rounds.iter().map(|v| of(v)).collect());
+        Values {
+            ghz: mid(&|v| v.ghz),
+            latency: std::array::from_fn(|i| mid(&|v| v.latency[i])),
+            ping_pong: std::array::from_fn(|i| mid(&|v| v.ping_pong[i])),
+            transfer: mid(&|v| v.transfer),
+            load_scattered: mid(&|v| v.load_scattered),
+            load_sequential: mid(&|v| v.load_sequential),
+            store_scattered: mid(&|v| v.store_scattered),
+            store_sequential: mid(&|v| v.store_sequential),
+            shared_add: mid(&|v| v.shared_add),
+            own_swap: mid(&|v| v.own_swap),
+            copy: std::array::from_fn(|i| mid(&|v| v.copy[i])),
+            put_line: mid(&|v| v.put_line),
+            read_line: mid(&|v| v.read_line),
+            operation: mid(&|v| v.operation),
+            buffer: mid(&|v| v.buffer),
+            classify: mid(&|v| v.classify),
+        }
+    }
+}
+
+/// All that was measured.
+struct Measured {
+    placed: Distance,
+    /// Rounds by placement, in the order of [`PLACES`]; those that moved are in none.
+    rounds: [usize; 3],
+    moved: usize,
+    /// Rounds of `placed`, and their medians.
+    kept: Vec<Values>,
+    values: Values,
+    large_pages: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// An option that is not allowed, or a system that does not let us measure.
+pub(crate) fn run(options: Options) -> Result<(), Fail> {
+    if let Some(name) = &options.from {
+        let server = Server::by_name(name).map_err(|e| Fail::new(format!("--from: {e}")))?;
+        let predictions = predict::all(&server)?;
+        return if options.json {
+            out::json(&serde_json::json!({"profile": server.name, "predictions": predictions}))
+        } else {
+            out::print(&predict::table(&predictions).text(out::colour()))
+        };
+    }
+    if !(1..=1000).contains(&options.rounds) {
+        return Err(Fail::new(format!("--rounds {}: allowed: 1 to 1000", options.rounds)));
+    }
+    let cpus = Cpus::new(&options.cpus)?;
+    let sizes = machine::Sizes::of(cpus.here);
+    let measured = measure(cpus, sizes, options.rounds)?;
+    let origin = format!("{}, {}, {}", today(), machine::class(), measured.placed.name());
+    let server = machine::server(&measured.values, sizes, measured.placed, &origin)?;
+    let text = machine::text(&server)?;
+    if let Some(path) = &options.out {
+        std::fs::write(path, &text).map_err(|e| Fail::new(format!("{}: {e}", path.display())))?;
+    }
+    let predictions = if options.predict { predict::all(&server)? } else { Vec::new() };
+    if options.json {
+        return out::json(&serde_json::json!({
+            "placement": measured.placed,
+            "rounds": counts(&measured),
+            "large_pages": measured.large_pages,
+            "values": measured.values,
+            "profile": server,
+            "predictions": predictions,
+        }));
+    }
+    let mut shown = report(&measured);
+    if options.predict {
+        shown += "\n";
+        shown += &predict::table(&predictions).text(out::colour());
+    }
+    if options.out.is_none() && !options.predict {
+        shown += &format!("\n{text}");
+    }
+    out::print(&shown)
+}
+
+fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, Fail> {
+    pin(cpus.here)?;
+    let sets = latency::Sets::new(sizes.l2, sizes.llc)?;
+    let mut walks = sets.walks()?;
+    let (region, large) = bed::region(4 << 20)?;
+    let lines = lines::Lines::new(&region, cpus)?;
+    let mut copies = copy::Copies::new(&region)?;
+    let mut work = work::Work::new(&region)?;
+    let mut m = region.view();
+    let bar = out::progress(u64::from(rounds), "measuring");
+    let mut all: Vec<(Option<Distance>, Values)> = Vec::new();
+    for _ in 0..rounds {
+        let before = lines.ping_pong(1)?;
+        let mut values = Values {
+            ghz: bed::ghz(&mut m),
+            ping_pong: [before, lines.ping_pong(2)?],
+            transfer: lines.one_way(Pass::Walk, Order::Scattered)?,
+            load_scattered: lines.one_way(Pass::Load, Order::Scattered)?,
+            load_sequential: lines.one_way(Pass::Load, Order::Sequential)?,
+            store_scattered: lines.one_way(Pass::Store, Order::Scattered)?,
+            store_sequential: lines.one_way(Pass::Store, Order::Sequential)?,
+            shared_add: lines.shared_add()?,
+            own_swap: lines.own_swap(),
+            copy: copy::SIZES.map(|bytes| copies.gbytes(&mut m, bytes)),
+            put_line: copies.put_line(&mut m),
+            read_line: copies.read_line(&mut m),
+            operation: work.operation(&mut m),
+            buffer: work.buffer(&mut m),
+            classify: work.classify(&mut m),
+            ..Values::default()
+        };
+        for (latency, walk) in values.latency.iter_mut().zip(&mut walks) {
+            *latency = walk.latency(&mut m);
+        }
+        let (before, after) = (Distance::of(before), Distance::of(lines.ping_pong(1)?));
+        all.push(((before == after).then_some(before), values));
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    keep(all, large && sets.large_pages)
+}
+
+/// Rounds of the most frequent placement; the nearer one of equals.
+fn keep(all: Vec<(Option<Distance>, Values)>, large_pages: bool) -> Result<Measured, Fail> {
+    let rounds = PLACES.map(|p| all.iter().filter(|(placed, _)| *placed == Some(p)).count());
+    let most = (0..PLACES.len()).rev().max_by_key(|i| rounds[*i]).unwrap_or_default();
+    if rounds[most] == 0 {
+        return Err(Fail::new("the CPUs moved in every round; allowed: more --rounds, on a quieter machine"));
+    }
+    let placed = PLACES[most];
+    let moved = all.iter().filter(|(p, _)| p.is_none()).count();
+    let kept: Vec<Values> = all.into_iter().filter(|(p, _)| *p == Some(placed)).map(|(_, v)| v).collect();
+    let values = Values::median(&kept.iter().collect::<Vec<_>>());
+    Ok(Measured { placed, rounds, moved, kept, values, large_pages })
+}
+
+fn counts(measured: &Measured) -> serde_json::Value {
+    let mut counts: serde_json::Map<_, _> =
+        PLACES.iter().zip(measured.rounds).map(|(p, n)| (p.name().to_owned(), n.into())).collect();
+    counts.insert("moved".into(), measured.moved.into());
+    counts.into()
+}
+
+/// Medians, and how far apart the rounds were.
+fn report(measured: &Measured) -> String {
+    let mut table = Table::new(&[
+        words("primitive"),
+        number("median", ""),
+        words("unit"),
+        number("lowest", ""),
+        number("highest", ""),
+    ]);
+    let rounds: Vec<_> = measured.kept.iter().map(Values::rows).collect();
+    for (i, (name, unit, value)) in measured.values.rows().into_iter().enumerate() {
+        let range = |pick: fn(f64, f64) -> f64| rounds.iter().map(|r| r[i].2).reduce(pick).unwrap_or(value);
+        table.rows.push(vec![
+            name.into(),
+            num(value),
+            unit.into(),
+            num(range(f64::min)),
+            num(range(f64::max)),
+        ]);
+    }
+    let placed: Vec<_> =
+        PLACES.iter().zip(measured.rounds).map(|(p, n)| format!("{n} {}", p.name())).collect();
+    let pages = if measured.large_pages { "2 MB pages" } else { "small pages: no 2 MB pages are free" };
+    format!(
+        "{}: {} rounds ({}, {} moved), {pages}\n\n{}",
+        measured.placed.name(),
+        measured.kept.len(),
+        placed.join(", "),
+        measured.moved,
+        table.text(out::colour())
+    )
+}
+
+/// The date, for the origin of a measured value.
+#[allow(clippy::disallowed_methods, reason = "a measurement has a date")]
+fn today() -> time::Date {
+    time::OffsetDateTime::from(std::time::SystemTime::now()).date()
+}

@@ -1,0 +1,96 @@
+//! `rxlab calibrate` as a user meets it: its options, and a profile that the other commands take.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn rxlab(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(args).output().unwrap()
+}
+
+fn refused(args: &[&str], parts: &[&str]) {
+    let out = rxlab(args);
+    let line = String::from_utf8_lossy(&out.stderr).to_string();
+    assert_eq!(out.status.code(), Some(2), "{args:?}: {line}");
+    assert_eq!(line.trim_end().lines().count(), 1, "{args:?}: {line}");
+    for part in parts {
+        assert!(line.contains(part), "{args:?}: `{part}` is not in: {line}");
+    }
+}
+
+fn json(args: &[&str]) -> Value {
+    let out = rxlab(args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+#[test]
+fn bad_values_are_told_in_one_line() {
+    refused(&["calibrate", "--cpus", "0,0"], &["--cpus", "two different"]);
+    refused(&["calibrate", "--cpus", "0"], &["--cpus", "two different"]);
+    refused(&["calibrate", "--cpus", "0,100000"], &["--cpus", "two different"]);
+    refused(&["calibrate", "--rounds", "0"], &["--rounds 0", "1 to 1000"]);
+    refused(&["calibrate", "--from", "rxbisect-testbed"], &["--predict"]);
+    refused(&["calibrate", "--from", "rxbisect-testbed", "--predict"], &["card", "nic.kind"]);
+    refused(&["calibrate", "--from", "nowhere.toml", "--predict"], &["nowhere.toml"]);
+    refused(&["compare", "--server", "nowhere.toml"], &["--server", "nowhere.toml"]);
+}
+
+/// A profile of this machine, measured in `path`; false where it has one CPU alone.
+fn calibrated(path: &str) -> bool {
+    if std::thread::available_parallelism().unwrap().get() < 2 {
+        println!("one CPU: nothing measured");
+        return false;
+    }
+    // A machine that is shared with others may move its CPUs in every round.
+    let tries = (0..10).map(|_| rxlab(&["calibrate", "--rounds", "2", "--out", path, "--json"]));
+    let mut moved = tries.map_while(|out| {
+        let error = String::from_utf8_lossy(&out.stderr).to_string();
+        assert!(out.status.success() || error.contains("moved in every round"), "{error}");
+        (!out.status.success()).then_some(())
+    });
+    assert!(moved.by_ref().count() < 10, "the CPUs move all the time");
+    true
+}
+
+#[test]
+fn what_is_measured_is_a_profile() {
+    let dir = std::env::temp_dir().join(format!("rxlab-calibrate-{}", std::process::id()));
+    fs::create_dir_all(&dir).unwrap();
+    let file = dir.join("here.toml");
+    let path = file.to_str().unwrap();
+    if calibrated(path) {
+        let server = json(&["profile", "show", path, "--json"]);
+        assert_eq!(server["nic"]["kind"], "core");
+        let constants = server["constants"].as_object().unwrap();
+        let measured = constants.values().filter(|c| c["origin"].as_str().unwrap().starts_with("measured: "));
+        assert_eq!(measured.count(), 14);
+        assert!(!constants.contains_key("pcie_gbytes"), "no card");
+        let value = |name: &str| constants[name]["value"].as_f64().unwrap();
+        assert!(value("l2_hit_ns") < value("dram_idle_ns"));
+        assert!(value("load_lines") >= 1.0 && value("store_lines") >= 1.0);
+
+        let predict = ["calibrate", "--from", path, "--predict", "--json"];
+        let predictions = json(&predict);
+        assert_eq!(predictions, json(&predict), "the model repeats");
+        let rows = predictions["predictions"].as_array().unwrap();
+        assert_eq!(rows.len(), 6);
+        for row in rows {
+            assert!(row["mpps"].as_f64().unwrap() > 0.0, "{row}");
+            let busy = |name: &str| row[name].as_f64().unwrap();
+            assert!(
+                busy("nic_busy_pct").max(busy("receiver_busy_pct")) > 90.0,
+                "one of the cores is the limit: {row}"
+            );
+        }
+        let small =
+            ["--cores", "1", "--placements", "1", "--no-search", "--rate", "5", "--app", "l3fwd", "--json"];
+        let report = json(&[&["compare", "--server", path][..], &small].concat());
+        assert!(report.to_string().contains("privring"));
+        refused(&["compare", "--server", path, "--app", "lb", "--rate", "5"], &["lb_cycles"]);
+    }
+    fs::remove_dir_all(dir).unwrap();
+}

@@ -55,6 +55,15 @@ pub(crate) struct Reader<M: Memory> {
     told: u64,
 }
 
+impl<M: Memory> Clone for Reader<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+// A derived one would ask for a memory that can be copied.
+impl<M: Memory> Copy for Reader<M> {}
+
 impl<M: Memory> Reader<M> {
     /// The signal of the next entry, if the NIC has written it.
     #[inline(always)]

@@ -30,13 +30,19 @@ struct OwnAx<M: Memory> {
 }
 
 impl<M: Memory> OwnAx<M> {
-    /// Whether `origin` is the next notice of this ring. The NIC consumes in ring order and tells in
-    /// the same order, which is why a tail may follow a count (§4.2).
+    /// The next notice of this ring as an entry carries it. The NIC consumes in ring order and tells in the
+    /// same order, which is why a tail may follow a count (§4.2).
     #[inline(always)]
-    fn notice(&mut self, origin: u64) -> bool {
-        let due = origin as u32 == self.noticed as u32 && self.noticed != self.producer.tail();
-        self.noticed = self.noticed.wrapping_add(u64::from(due));
-        due
+    fn due(&self) -> u64 {
+        super::origin(self.id, self.noticed)
+    }
+
+    /// So many notices came; how many of them can be. No more are taken than descriptors are posted.
+    #[inline(always)]
+    fn notice(&mut self, told: u64) -> u64 {
+        let taken = told.min(self.producer.tail().wrapping_sub(self.noticed));
+        self.noticed = self.noticed.wrapping_add(taken);
+        taken
     }
 
     /// Posts what was consumed, and what earlier polls could not get; how many are missing.
@@ -57,23 +63,62 @@ impl<M: Memory> HostHalf<M> {
         self.ax.push(OwnAx { id, size: u64::from(size), producer, noticed: 0 });
     }
 
-    /// Reads the entry with `signal`: its notice is taken, its frame returned.
+    /// Reads entries until there is none, or one with a frame beyond the first `room`: notices are taken,
+    /// frames handed to `each`. The cursors are copies for the length of the burst.
     #[inline(always)]
-    fn entry(&mut self, m: &mut M, signal: u64) -> Option<Completion> {
-        let [raw, meta, origin] = self.reader.body(m);
-        if signal & entry::NOTICE != 0 {
-            let id = (origin >> 32) as u16;
-            let known = self.ax.iter_mut().find(|ax| ax.id == id).is_some_and(|ax| ax.notice(origin));
-            self.faults += u64::from(!known);
+    fn read(&mut self, m: &mut M, room: usize, mut each: impl FnMut(&mut M, Completion)) -> usize {
+        let mut reader = self.reader;
+        let first = self.ax.first().map_or(NOBODY, OwnAx::due);
+        let mut due = first;
+        let (mut taken, mut foreign, mut faults) = (0, 0, 0);
+        while let Some(signal) = reader.signal(m) {
+            if signal & entry::FRAME != 0 && taken == room {
+                break;
+            }
+            let [raw, meta, origin] = reader.body(m);
+            if signal & entry::NOTICE == 0 {
+                foreign += 1;
+            } else if origin == due {
+                due = next(due);
+            } else {
+                faults += u64::from(!self.further_notice(origin));
+            }
+            if signal & entry::FRAME == 0 {
+                continue;
+            }
+            match m.check(self.buffers, raw, u32::from(entry::length(signal))) {
+                Ok(buf) => {
+                    each(m, entry::completion(buf, meta, signal));
+                    taken += 1;
+                }
+                Err(_) => faults += 1,
+            }
         }
-        if signal & entry::FRAME == 0 {
-            return None;
+        self.reader = reader;
+        if let Some(ax) = self.ax.first_mut() {
+            let told = u64::from((due as u32).wrapping_sub(first as u32));
+            faults += told - ax.notice(told);
         }
-        self.foreign += u64::from(signal & entry::NOTICE == 0);
-        let frame = m.check(self.buffers, raw, u32::from(entry::length(signal)));
-        self.faults += u64::from(frame.is_err());
-        frame.ok().map(|buf| entry::completion(buf, meta, signal))
+        self.foreign += foreign;
+        self.faults += faults;
+        taken
     }
+
+    /// A notice that is not of the first Ax ring; whether it is of another one. Few cores have one.
+    #[cold]
+    fn further_notice(&mut self, origin: u64) -> bool {
+        let ax = self.ax.iter_mut().skip(1).find(|ax| ax.due() == origin);
+        ax.is_some_and(|ax| ax.notice(1) == 1)
+    }
+}
+
+/// No Ax ring has this notice: ring numbers have 16 bits.
+const NOBODY: u64 = u64::MAX;
+
+/// The notice behind `origin`: the index has 32 bits.
+#[inline(always)]
+fn next(origin: u64) -> u64 {
+    origin & !u64::from(u32::MAX) | u64::from((origin as u32).wrapping_add(1))
 }
 
 impl<M: Memory> Host<M> for HostHalf<M> {
@@ -81,16 +126,13 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     /// since only the end of this call refills them.
     #[inline]
     fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
-        let mut taken = 0;
-        while let Some(signal) = self.reader.signal(m) {
-            if signal & entry::FRAME != 0 && taken == out.len() {
-                break;
-            }
-            if let (Some(frame), Some(slot)) = (self.entry(m, signal), out.get_mut(taken)) {
+        let room = out.len();
+        let mut slots = out.iter_mut();
+        let taken = self.read(m, room, |_, frame| {
+            if let Some(slot) = slots.next() {
                 *slot = frame;
-                taken += 1;
             }
-        }
+        });
         self.reader.tell(m); // whatever was read: notices take room too
         for ax in &mut self.ax {
             ax.refill(m, bufs);
@@ -105,11 +147,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     /// The NIC half has written every notice that it held back ([`Nic::stop`](crate::Nic::stop) and
     /// [`Nic::stop_queue`](crate::Nic::stop_queue)): what it has not told of is still posted.
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        while let Some(signal) = self.reader.signal(m) {
-            if let Some(frame) = self.entry(m, signal) {
-                bufs.give(m, &[frame.buf]);
-            }
-        }
+        self.read(m, usize::MAX, |m, frame| bufs.give(m, &[frame.buf]));
         self.reader.tell(m);
         for ax in &mut self.ax {
             self.faults += ax.producer.take_back(m, bufs, (ax.noticed, ax.noticed), self.buffers);

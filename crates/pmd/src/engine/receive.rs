@@ -11,6 +11,9 @@ use crate::{BURST, QUEUES, checksums};
 /// The RSS value of a frame is a hash.
 pub const HASHED: u32 = 1 << 20;
 
+/// Bytes in which the headers of a frame in pieces are looked for.
+const HEADERS: usize = 256;
+
 /// A frame on the wire, in one piece or more.
 #[derive(Clone, Copy)]
 pub(super) struct Incoming<'a> {
@@ -94,15 +97,15 @@ impl Engine {
         if !self.filter.link_up {
             return Err(Outcome::LinkDown);
         }
-        if !self.filter.takes(f.head) {
-            return Err(Outcome::Filtered);
-        }
+        let class = match f.more {
+            [] => self.look(f.head, f.len)?,
+            _ => self.look_into_pieces(f)?,
+        };
         // A completion has 16 bits for the length.
         let len = u16::try_from(f.len).map_err(|_| Outcome::BadFrame)?;
         if f.len > rings.max_frame {
             return Err(Outcome::BadFrame);
         }
-        let class = nic::classify(&self.rss, f.head, f.len).ok_or(Outcome::BadFrame)?;
         let mut kind = class.kind;
         if class.hashed {
             kind |= HASHED;
@@ -114,6 +117,26 @@ impl Engine {
             };
         }
         Ok((class.queue, Frame { head: f.head, more: f.more, len, rss: class.rss, kind }))
+    }
+
+    /// Filters and parses a frame that begins with `head`.
+    #[inline(always)]
+    fn look(&self, head: &[u8], len: u32) -> Result<nic::Class, Outcome> {
+        if !self.filter.takes(head) {
+            return Err(Outcome::Filtered);
+        }
+        nic::classify(&self.rss, head, len).ok_or(Outcome::BadFrame)
+    }
+
+    /// [`look`](Self::look) where the headers may go on behind the first piece.
+    #[inline(never)]
+    fn look_into_pieces(&self, f: &Incoming<'_>) -> Result<nic::Class, Outcome> {
+        let mut head = ArrayVec::<u8, HEADERS>::new();
+        for piece in core::iter::once(&f.head).chain(f.more) {
+            let room = head.remaining_capacity();
+            head.extend(piece.iter().copied().take(room));
+        }
+        self.look(&head, f.len)
     }
 
     /// Stores a burst, queue by queue, each queue's frames in order.

@@ -15,13 +15,8 @@ ports=(--vdev="net_tap0,iface=$a" --vdev="net_tap1,iface=$b" "$(rxlab 0 source=p
 
 
 
-appeared() { # INTERFACE
-	[[ -e /sys/class/net/$1 ]]
-}
-
 # address NAMESPACE ADDRESS/LENGTH: moves the TAP device of that name to the namespace
 address() {
-	until_true 30 appeared "$1" || fail "no TAP device $1"
 	ip link set "$1" netns "$1"
 	ip -n "$1" addr add "$2" dev "$1"
 	ip -n "$1" link set lo up
@@ -45,10 +40,11 @@ route() {
 	# shellcheck disable=SC2046
 	background l3fwd "$l3fwd" "${lcores[@]}" $(eal) "${huge[@]}" "${ports[@]}" -- -p 0xc -P --config="(2,0,1),(3,0,1)" \
 		--eth-dest=2,02:00:00:00:0a:02 --eth-dest=3,02:00:00:00:0b:02 --rule_ipv4="$tmp/v4" --rule_ipv6="$tmp/v6"
+	# net_tap cannot start a device that has moved already.
+	until_true 30 grep -q 'entering main loop' "$tmp/l3fwd.log" || fail "l3fwd does not start"
 	address $a 10.9.1.2/24
 	address $b 10.9.2.2/24
 	to_b=10.9.2.2
-	until_true 30 at_least 2 opackets 0 || fail "l3fwd does not start"
 	ip -n $a link set $a address 02:00:00:00:0a:02
 	ip -n $b link set $b address 02:00:00:00:0b:02
 	ip -n $a neigh add 10.9.1.1 lladdr 02:00:00:00:0a:01 dev $a
@@ -57,9 +53,9 @@ route() {
 	ip -n $b route add default via 10.9.2.1
 }
 
-# Errors that the kernel of a namespace saw: checksums and malformed headers.
+# Checksum and header errors that the kernel of a namespace saw. (TcpInErrs counts repeated SYNs as well.)
 errors() {
-	ip netns exec "$1" nstat -asz | awk '/CsumErrors|InHdrErrors|^TcpInErrs/ { n += $2 } END { print n + 0 }'
+	ip netns exec "$1" nstat -asz | awk '/CsumErrors|InHdrErrors/ && $2 { print $1, $2 }'
 }
 
 if [[ $program == testpmd ]]; then switch; else route; fi
@@ -83,9 +79,11 @@ until_true 10 grep -q listening "$tmp/iperf.log"
 for direction in forth back; do
 	python3 - "$tmp/$direction.log" <<-END
 		import json, sys
-		got = json.load(open(sys.argv[1]))["end"]["sum_received"]
+		answer = json.load(open(sys.argv[1]))
+		assert "error" not in answer, answer["error"]
+		got = answer["end"]["sum_received"]
 		print(f"TCP: {got['bits_per_second'] / 1e6:.0f} Mbit/s")
-		assert got["bytes"] > 5e6, "hardly any TCP"
+		assert got["bytes"] > 1e6, "hardly any TCP"
 	END
 done
 
@@ -96,7 +94,7 @@ until_true 10 grep -q ready "$tmp/receiver.log"
 "${in_a[@]}" python3 "$tests/transfer.py" send $to_b 7000 "$tmp/file"
 ended "$receiver" 30
 equal "checksum of the file" "$(tail -n 1 "$tmp/receiver.log")" "$(sha256sum <"$tmp/file" | cut -d' ' -f 1)"
-equal "errors that the kernel saw" "$(errors $a) $(errors $b)" "0 0"
+equal "errors that the kernel saw" "$(errors $a) $(errors $b)" " "
 
 if [[ $program == testpmd ]]; then
 	tell stop

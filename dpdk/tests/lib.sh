@@ -6,6 +6,8 @@ set -euo pipefail
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 driver=${RXLAB_DRIVER:-$tests/../build/librte_net_rxlab.so}
 tmp=$(mktemp -d)
+# A sanitizer's library has to be in the program before the driver.
+preload=(env ${RXLAB_PRELOAD:+"LD_PRELOAD=$RXLAB_PRELOAD"})
 prefix=rxlab-test-$$
 export RUNTIME_DIRECTORY=$tmp
 pids=() namespaces=() links=()
@@ -124,7 +126,7 @@ pmd() {
 	: >"$tmp/pmd.log"
 	exec {pmd_in}<>"$tmp/pmd.in"
 	# shellcheck disable=SC2046
-	stdbuf -o0 dpdk-testpmd "${lcores[@]}" $(eal) "$@" <"$tmp/pmd.in" >"$tmp/pmd.log" 2>&1 &
+	"${preload[@]}" stdbuf -o0 dpdk-testpmd "${lcores[@]}" $(eal) "$@" --no-mlockall <"$tmp/pmd.in" >"$tmp/pmd.log" 2>&1 &
 	pmd_pid=$!
 	pids+=("$pmd_pid")
 	until_true 60 pmd_prompts 1 || fail "testpmd does not start"
@@ -154,7 +156,7 @@ pmd_quit() {
 	echo quit >&"$pmd_in"
 	ended "$pmd_pid" 30
 	exec {pmd_in}>&-
-	if grep -aiE 'panic|segmentation|sanitizer|assert' "$tmp/pmd.log"; then fail "testpmd complains"; fi
+	if grep -aiE 'panic|segmentation|sanitizer|runtime error|assert' "$tmp/pmd.log"; then fail "testpmd complains"; fi
 }
 
 # Mbufs that lie in the pool, caches included, of testpmd's first mempool.

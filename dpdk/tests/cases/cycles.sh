@@ -2,9 +2,11 @@
 # each: interface
 # with: loop pair
 # limit: 600
+# ROUNDS: lives; a tenth as many attachments.
 interface=$1 joined=$2
 source "$(dirname "$0")/../lib.sh"
 program=$(compiled cycles)
+rounds=${ROUNDS:-1000}
 
 # On 2 CPUs: two workers share one, the main lcore and the NIC core the other.
 lcores=(--lcores 0@0,1@1,2@1)
@@ -21,6 +23,6 @@ pair)
 esac
 
 # shellcheck disable=SC2046
-"$program" "${lcores[@]}" $(eal) "${huge[@]}" "${ports[@]}" -- cycle 1000 1
+"${preload[@]}" "$program" "${lcores[@]}" $(eal) "${huge[@]}" "${ports[@]}" -- cycle "$rounds" 1
 # shellcheck disable=SC2046
-"$program" "${lcores[@]}" $(eal) "${huge[@]}" -- attach 100 2 "${devices[@]}"
+"${preload[@]}" "$program" "${lcores[@]}" $(eal) "${huge[@]}" -- attach $((rounds / 10)) 2 "${devices[@]}"

@@ -17,6 +17,7 @@ iface=privring,source=pcap:/etc/passwd|source.*/etc/passwd
 iface=privring,source=pair:|source.*pair
 iface=privring,source=pair:net_rxlab0|net_rxlab0
 iface=privring,source=port:|source.*port
+iface=privring,source=port:net_rxlab0|source.*net_rxlab0.*allowed
 iface=privring,ax=64|ax
 iface=privring,shared=2|shared
 iface=shring,shared=0|shared.*0.*

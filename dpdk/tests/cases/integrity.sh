@@ -18,7 +18,7 @@ esac
 
 transfer() { # MEMORY... -- ARGUMENTS
 	# shellcheck disable=SC2046
-	"$program" "${lcores[@]}" $(eal) "${ports[@]}" "$@"
+	"${preload[@]}" "$program" "${lcores[@]}" $(eal) "${ports[@]}" "$@"
 }
 
 transfer "${huge[@]}" -- --packets "$packets" --queues 4 --pauses 0

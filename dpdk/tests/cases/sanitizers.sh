@@ -1,0 +1,17 @@
+# The smoke test, then integrity and the life of a port, with the driver's C part built with AddressSanitizer and
+# UndefinedBehaviorSanitizer (make dpdk-asan).
+# each: interface
+# with: smoke integrity cycles
+# limit: 300
+set -euo pipefail
+cd "$(dirname "$0")"
+export RXLAB_DRIVER=$PWD/../../build-asan/librte_net_rxlab.so
+RXLAB_PRELOAD=$(cc -print-file-name=libasan.so)
+export RXLAB_PRELOAD PACKETS=200000 ROUNDS=100
+# EAL and the programs keep memory to their end; the driver's own is counted by cycles.
+export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1
+# The sanitizer's shadow memory is larger than any limit.
+ulimit -Sd unlimited
+arguments=("$1")
+[[ $2 = smoke ]] || arguments+=(loop)
+bash "$2.sh" "${arguments[@]}"

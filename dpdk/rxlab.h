@@ -44,7 +44,7 @@ struct rxlab_rx_queue {
 	struct rxlab_rxq *ring;		/* NULL while the queue is stopped */
 	struct rte_mempool *pool;
 	uint64_t rearm;			/* data_off, refcnt, nb_segs and port of each received mbuf */
-	uint64_t *nombuf;		/* buffers that the pool could not give */
+	uint64_t *nombuf;		/* received frames for whose mbufs the pool had no others */
 	uint16_t nb_spares;
 	uint64_t ol_flags[32];		/* by the flags of a completion: kind >> 16 */
 	void *spares[2 * RXLAB_BURST];	/* mbufs taken in bulk for the ring's refill */
@@ -236,7 +236,7 @@ int rxlab_stats_reset(struct rte_eth_dev *dev);
 int rxlab_xstats_get(struct rte_eth_dev *dev, struct rte_eth_xstat *xstats, unsigned int n);
 int rxlab_xstats_get_names(struct rte_eth_dev *dev, struct rte_eth_xstat_name *names, unsigned int n);
 
-/* rxlab_lower.c */
+/* rxlab_lower.c, source=port */
 int rxlab_lower_new(struct rxlab_dev *d);
 void rxlab_lower_free(struct rxlab_dev *d);
 int rxlab_lower_start(struct rxlab_dev *d);

@@ -14,128 +14,19 @@
 #include <rte_bus.h>
 #include <rte_malloc.h>
 
-#include "rxlab.h"
+#include "rxlab_lower.h"
 
 #define NO_PORT		RTE_MAX_ETHPORTS
 #define DESC		256	/* asked for; the port may correct it */
 #define POOL_SPARE	512	/* mbufs beside those in its rings: bursts under way, and what drivers keep */
 #define RETRY_US	10000
 
-struct rxlab_lower_port {
-	struct rxlab_dev *dev;
-	uint16_t port;			/* NO_PORT while there is none of the name */
-	bool started;
-	struct rte_mempool *pool;
-	uint16_t nb_rx;			/* frames of the last burst, not freed yet */
-	uint16_t nb_tx;			/* buffers handed out, not sent yet */
-	struct rte_mbuf *rx[RXLAB_BURST];
-	struct rte_mbuf *tx[RXLAB_BURST];	/* NULL: a frame too long */
-	uint8_t too_long[RXLAB_MAX_FRAME];
-
-	/* The port's driver with another remove; see hook_remove. */
-	struct rte_vdev_driver hook;
-	const struct rte_vdev_driver *hooked;
-};
-
 /* A port keeps mbufs in its queues until it is closed: its pool lives as long as it does, not as long as ours. */
 static struct rte_mempool *pools[RTE_MAX_ETHPORTS];
 static bool removed[RTE_MAX_ETHPORTS];	/* unplugged, but not closed yet */
 static uint64_t owner_id = RTE_ETH_DEV_NO_OWNER;
 
-/* ---- On the NIC core ---- */
-
-static uint16_t
-lower_rx(void *ctx, struct rxlab_frame *frames, uint16_t n)
-{
-	struct rxlab_lower_port *lower = ctx;
-	uint16_t received, i;
-
-	received = rte_eth_rx_burst(lower->port, 0, lower->rx, RTE_MIN(n, RXLAB_BURST));
-	lower->nb_rx = 0;
-	for (i = 0; i < received; i++) {
-		struct rte_mbuf *m = lower->rx[i];
-
-		/* The data room holds any frame of the MTU: a chain is short enough, or no frame for this port. */
-		if (rte_pktmbuf_linearize(m) != 0) {
-			rte_pktmbuf_free(m);
-			continue;
-		}
-		lower->rx[lower->nb_rx] = m;
-		frames[lower->nb_rx++] = (struct rxlab_frame) {
-			.data = rte_pktmbuf_mtod(m, const uint8_t *),
-			.len = m->data_len,
-		};
-	}
-	return lower->nb_rx;
-}
-
-static void
-lower_rx_done(void *ctx)
-{
-	struct rxlab_lower_port *lower = ctx;
-
-	rte_pktmbuf_free_bulk(lower->rx, lower->nb_rx);
-	lower->nb_rx = 0;
-}
-
-static uint16_t
-lower_tx_get(void *ctx, const uint32_t *len, uint8_t **dst, uint16_t n)
-{
-	struct rxlab_lower_port *lower = ctx;
-
-	n = RTE_MIN(n, RXLAB_BURST);
-	for (lower->nb_tx = 0; lower->nb_tx < n; lower->nb_tx++) {
-		uint32_t bytes = len[lower->nb_tx];
-		struct rte_mbuf *m = rte_pktmbuf_alloc(lower->pool);
-
-		if (m == NULL)
-			break;
-		if (bytes <= rte_pktmbuf_tailroom(m)) {
-			dst[lower->nb_tx] = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)bytes);
-		} else {
-			/* No frame for a port of this MTU. It must go somewhere, or those behind it never would. */
-			dst[lower->nb_tx] = lower->too_long;
-			rte_pktmbuf_free(m);
-			m = NULL;
-		}
-		lower->tx[lower->nb_tx] = m;
-	}
-	return lower->nb_tx;
-}
-
-static uint16_t
-lower_tx_send(void *ctx, uint16_t n)
-{
-	struct rxlab_lower_port *lower = ctx;
-	uint16_t frames = 0, sent, i;
-
-	for (i = 0; i < RTE_MIN(n, lower->nb_tx); i++) {
-		if (lower->tx[i] != NULL)
-			lower->tx[frames++] = lower->tx[i];
-	}
-	sent = frames == 0 ? 0 : rte_eth_tx_burst(lower->port, 0, lower->tx, frames);
-	rte_pktmbuf_free_bulk(&lower->tx[sent], frames - sent);
-	rte_pktmbuf_free_bulk(&lower->tx[i], lower->nb_tx - i);
-	lower->nb_tx = 0;
-	return sent;
-}
-
-/* ---- Control, under rxlab_lock ---- */
-
-/* Frees what waits in the port: some drivers forget it when they close. Bounded, for more may arrive all the time. */
-static void
-drop_waiting(struct rxlab_lower_port *lower)
-{
-	struct rte_mbuf *mbufs[RXLAB_BURST];
-	uint32_t dropped = 0;
-	uint16_t n;
-
-	do {
-		n = rte_eth_rx_burst(lower->port, 0, mbufs, RTE_DIM(mbufs));
-		rte_pktmbuf_free_bulk(mbufs, n);
-		dropped += n;
-	} while (n > 0 && dropped < lower->pool->size);
-}
+/* All but the events runs under rxlab_lock. */
 
 /* Takes the port from the NIC core; the mbufs of an interrupted turn go back. */
 static void
@@ -146,8 +37,7 @@ disconnect(struct rxlab_lower_port *lower)
 	if (ret != 0)
 		PMD_LOG(ERR, "%s: the NIC core does not let go of %s: %s", rxlab_name(lower->dev), lower->dev->source_name,
 			rte_strerror(-ret));
-	lower_rx_done(lower);
-	lower_tx_send(lower, 0);
+	rxlab_lower_abandon(lower);
 	lower->started = false;
 }
 
@@ -167,7 +57,7 @@ static void
 stop(struct rxlab_lower_port *lower)
 {
 	disconnect(lower);
-	drop_waiting(lower);
+	rxlab_lower_drop_waiting(lower);
 	rte_eth_dev_stop(lower->port);
 }
 
@@ -313,9 +203,7 @@ configure(struct rxlab_lower_port *lower, const struct rte_eth_dev_info *info)
 static int
 start(struct rxlab_lower_port *lower)
 {
-	const struct rxlab_lower calls = {
-		.ctx = lower, .rx = lower_rx, .rx_done = lower_rx_done, .tx_get = lower_tx_get, .tx_send = lower_tx_send,
-	};
+	const struct rxlab_lower calls = rxlab_lower_calls(lower);
 	uint16_t mtu = lower->dev->eth_dev->data->mtu, old;
 	struct rte_eth_dev_info info;
 	int ret;

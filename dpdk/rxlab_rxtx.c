@@ -36,7 +36,6 @@ rx_top_up(struct rxlab_rx_queue *q, uint16_t n)
 	}
 	while (q->nb_spares < n && rte_mempool_get(q->pool, &q->spares[q->nb_spares]) == 0)
 		q->nb_spares++;
-	*q->nombuf += n - q->nb_spares;
 }
 
 static inline void
@@ -59,6 +58,8 @@ rx_some(struct rxlab_rx_queue *q, struct rte_mbuf **pkts, uint16_t n)
 	if (q->nb_spares < n)
 		rx_top_up(q, n);
 	received = rxlab_rx_burst(q->ring, done, n, (const uint64_t *)q->spares, q->nb_spares, &used);
+	if (unlikely(used == q->nb_spares && used < received))
+		*q->nombuf += received - used;
 	q->nb_spares -= used;
 
 	for (i = 0; i < RTE_MIN(received, PREFETCH_AHEAD); i++)

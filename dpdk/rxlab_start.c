@@ -80,9 +80,8 @@ describe(const struct rxlab_dev *d, const struct rte_eth_dev_data *data, struct 
 	start->data_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rx->pool) + RTE_PKTMBUF_HEADROOM;
 	start->room = rte_pktmbuf_data_room_size(rx->pool) - RTE_PKTMBUF_HEADROOM;
 	if (start->max_frame > start->room) {
-		PMD_LOG(ERR, "%s: MTU %u makes frames of %u bytes, the mbufs of %s hold %u: a frame takes one mbuf, allowed is an MTU up to %u",
-			rxlab_name(d), data->mtu, start->max_frame, rx->pool->name, start->room,
-			start->room - RXLAB_OVERHEAD);
+		PMD_LOG(ERR, "%s: MTU %u: a frame of %u bytes does not fit an mbuf of %s: allowed is an MTU up to %u",
+			rxlab_name(d), data->mtu, start->max_frame, rx->pool->name, start->room - RXLAB_OVERHEAD);
 		return -EINVAL;
 	}
 	return 0;

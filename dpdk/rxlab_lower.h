@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 OR MIT */
+
+/* A port under a port: what its control (rxlab_lower.c) and its bursts (rxlab_lower_burst.c) share. */
+#ifndef RXLAB_LOWER_H
+#define RXLAB_LOWER_H
+
+#include "rxlab.h"
+
+struct rxlab_lower_port {
+	struct rxlab_dev *dev;
+	uint16_t port;			/* NO_PORT while there is none of the name */
+	bool started;
+	struct rte_mempool *pool;
+	uint16_t nb_rx;			/* frames of the last burst, not freed yet */
+	uint16_t nb_tx;			/* buffers handed out, not sent yet */
+	struct rte_mbuf *rx[RXLAB_BURST];
+	struct rte_mbuf *tx[RXLAB_BURST];	/* NULL: a frame too long */
+	uint8_t too_long[RXLAB_MAX_FRAME];
+
+	/* The port's driver with another remove; see hook_remove. */
+	struct rte_vdev_driver hook;
+	const struct rte_vdev_driver *hooked;
+};
+
+/* The bursts as the NIC core calls them. */
+struct rxlab_lower rxlab_lower_calls(struct rxlab_lower_port *lower);
+
+/* Frees the mbufs of a turn that will not be finished. The NIC core makes no calls any more. */
+void rxlab_lower_abandon(struct rxlab_lower_port *lower);
+
+/* Frees what waits in the port. */
+void rxlab_lower_drop_waiting(struct rxlab_lower_port *lower);
+
+#endif /* RXLAB_LOWER_H */

@@ -1,9 +1,9 @@
 //! The host half of `rxbisect`: one Bx ring, and the Ax rings linked to it (rxbisect §4.2).
 
-use memory::Memory;
+use memory::{Buf, Memory};
 
 use crate::completions::Reader;
-use crate::empties::Producer;
+use crate::empties::{CHUNK, Producer};
 use crate::{Buffers, Completion, Host, entry};
 
 // ## Host half
@@ -63,41 +63,43 @@ impl<M: Memory> HostHalf<M> {
         self.ax.push(OwnAx { id, size: u64::from(size), producer, noticed: 0 });
     }
 
-    /// Reads entries until there is none, or one with a frame beyond the first `room`: notices are taken,
-    /// frames handed to `each`. The cursors are copies for the length of the burst.
+    /// Reads entries until there is none, or one with a frame beyond `out`: notices are taken, frames
+    /// stored; how many. The cursors are copies for the length of the burst.
     #[inline(always)]
-    fn read(&mut self, m: &mut M, room: usize, mut each: impl FnMut(&mut M, Completion)) -> usize {
-        let mut reader = self.reader;
-        let first = self.ax.first().map_or(NOBODY, OwnAx::due);
-        let mut due = first;
+    fn read(&mut self, m: &mut M, out: &mut [Completion]) -> usize {
+        let (mut reader, buffers) = (self.reader, self.buffers);
+        let mut notices = Notices::of(self.ax.first());
         let (mut taken, mut foreign, mut faults) = (0, 0, 0);
-        while let Some(signal) = reader.signal(m) {
-            if signal & entry::FRAME != 0 && taken == room {
-                break;
-            }
+        while taken < out.len() {
+            let Some(signal) = reader.signal(m) else { break };
             let [raw, meta, origin] = reader.body(m);
             if signal & entry::NOTICE == 0 {
                 foreign += 1;
-            } else if origin == due {
-                due = next(due);
-            } else {
+            } else if !notices.take(origin) {
                 faults += u64::from(!self.further_notice(origin));
             }
             if signal & entry::FRAME == 0 {
                 continue;
             }
-            match m.check(self.buffers, raw, u32::from(entry::length(signal))) {
-                Ok(buf) => {
-                    each(m, entry::completion(buf, meta, signal));
-                    taken += 1;
-                }
-                Err(_) => faults += 1,
+            if let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) {
+                out[taken] = entry::completion(buf, meta, signal);
+                taken += 1;
+            } else {
+                faults += 1;
+            }
+        }
+        while taken == out.len()
+            && let Some(signal) = reader.signal(m)
+            && signal & entry::FRAME == 0
+        {
+            let [_, _, origin] = reader.body(m);
+            if !notices.take(origin) {
+                faults += u64::from(!self.further_notice(origin));
             }
         }
         self.reader = reader;
         if let Some(ax) = self.ax.first_mut() {
-            let told = u64::from((due as u32).wrapping_sub(first as u32));
-            faults += told - ax.notice(told);
+            faults += notices.told() - ax.notice(notices.told());
         }
         self.foreign += foreign;
         self.faults += faults;
@@ -112,13 +114,35 @@ impl<M: Memory> HostHalf<M> {
     }
 }
 
-/// No Ax ring has this notice: ring numbers have 16 bits.
-const NOBODY: u64 = u64::MAX;
+/// The notices of a core's first Ax ring in one burst.
+struct Notices {
+    /// The ring as an origin names it.
+    ring: u64,
+    first: u32,
+    next: u32,
+}
 
-/// The notice behind `origin`: the index has 32 bits.
-#[inline(always)]
-fn next(origin: u64) -> u64 {
-    origin & !u64::from(u32::MAX) | u64::from((origin as u32).wrapping_add(1))
+impl Notices {
+    /// Without a ring, every notice is somebody else's: ring numbers have 16 bits.
+    #[inline(always)]
+    fn of<M: Memory>(ax: Option<&OwnAx<M>>) -> Notices {
+        let (ring, first) = ax.map_or((u64::MAX, 0), |ax| (super::origin(ax.id, 0), ax.noticed as u32));
+        Notices { ring, first, next: first }
+    }
+
+    /// Whether `origin` is the next of them.
+    #[inline(always)]
+    fn take(&mut self, origin: u64) -> bool {
+        let due = origin == self.ring | u64::from(self.next);
+        self.next = self.next.wrapping_add(u32::from(due));
+        due
+    }
+
+    /// How many were taken.
+    #[inline(always)]
+    fn told(&self) -> u64 {
+        u64::from(self.next.wrapping_sub(self.first))
+    }
 }
 
 impl<M: Memory> Host<M> for HostHalf<M> {
@@ -126,13 +150,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     /// since only the end of this call refills them.
     #[inline]
     fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
-        let room = out.len();
-        let mut slots = out.iter_mut();
-        let taken = self.read(m, room, |_, frame| {
-            if let Some(slot) = slots.next() {
-                *slot = frame;
-            }
-        });
+        let taken = self.read(m, out);
         self.reader.tell(m); // whatever was read: notices take room too
         for ax in &mut self.ax {
             ax.refill(m, bufs);
@@ -147,7 +165,14 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     /// The NIC half has written every notice that it held back ([`Nic::stop`](crate::Nic::stop) and
     /// [`Nic::stop_queue`](crate::Nic::stop_queue)): what it has not told of is still posted.
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        self.read(m, usize::MAX, |m, frame| bufs.give(m, &[frame.buf]));
+        let mut frames = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; CHUNK];
+        loop {
+            let taken = self.read(m, &mut frames);
+            if taken == 0 {
+                break;
+            }
+            frames[..taken].iter().for_each(|frame| bufs.give(m, &[frame.buf]));
+        }
         self.reader.tell(m);
         for ax in &mut self.ax {
             self.faults += ax.producer.take_back(m, bufs, (ax.noticed, ax.noticed), self.buffers);

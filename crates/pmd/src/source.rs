@@ -15,9 +15,16 @@ const CAPTURE: usize = 1 << 30;
 /// A stock of frames, offered in turn.
 pub(crate) struct Stock {
     bytes: Box<[u8]>,
-    /// Start and length of each frame.
-    frames: Box<[(u32, u16)]>,
+    frames: Box<[Kept]>,
     next: usize,
+}
+
+/// A frame of a stock: its first bytes lie from `at`, zeros follow until `len`.
+#[derive(Clone, Copy)]
+struct Kept {
+    at: u32,
+    head: u16,
+    len: u16,
 }
 
 impl Stock {
@@ -55,24 +62,24 @@ impl Stock {
         stock.finish("pcap")
     }
 
-    /// The next frames, until `pace` allows no more by `now`.
+    /// The next frames, first bytes and length, until `pace` allows no more by `now`.
     pub(crate) fn take<'a>(
         &'a mut self,
         pace: &'a mut Pace,
         now: memory::Ps,
-    ) -> impl Iterator<Item = &'a [u8]> {
+    ) -> impl Iterator<Item = (&'a [u8], u32)> {
         let Stock { bytes, frames, next } = self;
         let bytes: &'a [u8] = bytes;
         std::iter::from_fn(move || {
             if pace.limits() && pace.free() > now {
                 return None;
             }
-            let (at, len) = frames[*next];
+            let Kept { at, head, len } = frames[*next];
             *next = if *next + 1 == frames.len() { 0 } else { *next + 1 };
             if pace.limits() {
                 pace.send(now.saturating_sub(SLACK), u32::from(len));
             }
-            Some(&bytes[at as usize..][..usize::from(len)])
+            Some((&bytes[at as usize..][..usize::from(head)], u32::from(len)))
         })
     }
 }
@@ -81,20 +88,20 @@ impl Stock {
 #[derive(Default)]
 struct Filling {
     bytes: Vec<u8>,
-    frames: Vec<(u32, u16)>,
+    frames: Vec<Kept>,
 }
 
 impl Filling {
     /// A frame of `len` bytes that begins with `head`; zeros follow.
     fn add(&mut self, head: &[u8], len: usize) {
-        let Ok(short) = u16::try_from(len) else { return };
+        let Ok(len) = u16::try_from(len) else { return };
         // Frames start on lines, as a card's buffer would hold them.
-        let at = self.bytes.len().next_multiple_of(memory::LINE);
-        let Ok(start) = u32::try_from(at) else { return };
-        self.bytes.resize(at, 0);
-        self.bytes.extend_from_slice(&head[..head.len().min(len)]);
-        self.bytes.resize(at + len, 0);
-        self.frames.push((start, short));
+        let start = self.bytes.len().next_multiple_of(memory::LINE);
+        let Ok(at) = u32::try_from(start) else { return };
+        let head = &head[..head.len().min(usize::from(len))];
+        self.bytes.resize(start, 0);
+        self.bytes.extend_from_slice(head);
+        self.frames.push(Kept { at, head: head.len() as u16, len });
     }
 
     fn finish(self, kind: &str) -> Result<Stock, Error> {

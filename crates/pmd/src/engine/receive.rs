@@ -26,6 +26,14 @@ impl<'a> Incoming<'a> {
     pub(super) fn whole(bytes: &'a [u8]) -> Incoming<'a> {
         Incoming { head: bytes, more: &[], len: bytes.len() as u32 }
     }
+
+    /// All its bytes in one piece.
+    #[cold]
+    fn gathered(&self) -> Vec<u8> {
+        let mut frame = [&[self.head], self.more].concat().concat();
+        frame.resize(self.len as usize, 0);
+        frame
+    }
 }
 
 /// Frames that passed, each with its queue.
@@ -40,7 +48,8 @@ impl Engine {
         let now = self.clock();
         let Far::Stock(mut stock) = core::mem::replace(&mut self.far, Far::Own) else { return false };
         let mut wire = self.rx_wire;
-        let stored = self.receive(stock.take(&mut wire, now).map(Incoming::whole));
+        let frames = stock.take(&mut wire, now).map(|(head, len)| Incoming { head, more: &[], len });
+        let stored = self.receive(frames);
         self.rx_wire = wire;
         self.far = Far::Stock(stock);
         stored > 0
@@ -112,8 +121,8 @@ impl Engine {
         }
         if rings.checksums {
             kind |= match f.more {
-                [] => checksums::verify(&class.parsed, f.head),
-                more => checksums::verify(&class.parsed, &[&[f.head], more].concat().concat()),
+                [] if f.head.len() >= usize::from(len) => checksums::verify(&class.parsed, f.head),
+                _ => checksums::verify(&class.parsed, &f.gathered()),
             };
         }
         Ok((class.queue, Frame { head: f.head, more: f.more, len, rss: class.rss, kind }))

@@ -19,7 +19,7 @@ const SENT: usize = 64;
 /// Different frames that a source keeps and cycles over, as the driver does.
 pub(crate) const KEPT: u32 = 8192;
 
-/// A source, and where the bytes of its frames lie, one frame behind the other.
+/// A source, and where the first bytes of its frames lie, one frame behind the other.
 pub(crate) struct Feed {
     source: Box<dyn Source>,
     /// The next frame; none where the source has ended.
@@ -54,7 +54,8 @@ impl Feed {
     fn take(&mut self, m: &mut View) -> Option<Arrival> {
         let frame = self.next.as_ref().filter(|a| a.at <= m.now().0)?.clone();
         self.step();
-        let bytes = u64::from(frame.len).next_multiple_of(64);
+        // What it keeps of a frame are the first bytes: zeros follow.
+        let bytes = (frame.bytes().len() as u64).next_multiple_of(64);
         m.stream(self.bytes, self.at, bytes);
         self.number += 1;
         self.at += bytes;

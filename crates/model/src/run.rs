@@ -224,8 +224,8 @@ impl Parts {
             let tx = tx::build(space, sizes, port.0.len() as u32)?;
             ports.push((port, tx));
             if s.server.nic_core().is_some() {
-                let frame = u64::from(s.server.buffers.room).next_multiple_of(64);
-                sources.push(space.table("source", u64::from(nic_core::KEPT) * frame)?);
+                let bytes = u64::from(nic_core::KEPT) * traffic::HEAD as u64;
+                sources.push(space.table("source", bytes)?);
             }
         }
         // One more handle, to count what is free at the end.

@@ -275,6 +275,10 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	else
 		rte_eth_random_addr(d->macs[0].addr_bytes);
 	dev->data->mac_addrs = d->macs;
+	if (d->source_kind != RXLAB_SOURCE_PCAP && strcmp(d->source_name, rxlab_name(d)) == 0) {
+		PMD_LOG(ERR, "%s: source=%s: allowed is another port", rxlab_name(d), d->source);
+		return -EINVAL;
+	}
 	if (d->source_kind == RXLAB_SOURCE_PAIR)
 		return rxlab_pair_join(d);
 	if (d->source_kind == RXLAB_SOURCE_PORT)

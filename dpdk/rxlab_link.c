@@ -133,10 +133,6 @@ rxlab_pair_join(struct rxlab_dev *d)
 	char err[RXLAB_ERR_LEN] = "";
 	int ret;
 
-	if (strcmp(d->source_name, rxlab_name(d)) == 0) {
-		PMD_LOG(ERR, "%s: source=pair:%s: allowed is another port", rxlab_name(d), d->source_name);
-		return -EINVAL;
-	}
 	if (peer == NULL)
 		return 0;
 	if (peer->source_kind != RXLAB_SOURCE_PAIR || strcmp(peer->source_name, rxlab_name(d)) != 0) {

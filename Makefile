@@ -37,9 +37,16 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p rings --test loom_rings
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p memory --features checked --test loom_probes
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri rust-src
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping
+	$(MAKE) tsan
 	fuzz/run 600
 	for n in 1 2 3; do $(RXLAB) live --workers $$n --skew 60 --packets 1000000000 --patience 60; done
+
+# The standard library is built anew with it; loom covers what a sanitizer cannot reach.
+tsan: toolchain ## The rings and the driver's library between threads, under ThreadSanitizer
+	rustup component list --toolchain nightly --installed | grep -q rust-src || rustup toolchain install nightly --component rust-src
+	RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
+	  -p pmd --test port -p rings --test threads --test threads_stopping
 
 # One full run of every experiment, with machine, date, commit and command beside it.
 experiments: build ## Run all experiments into docs/results

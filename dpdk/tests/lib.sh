@@ -4,7 +4,10 @@
 set -euo pipefail
 
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-driver=${RXLAB_DRIVER:-$tests/../build/librte_net_rxlab.so}
+driver=$(realpath "${RXLAB_DRIVER:-$tests/../build/librte_net_rxlab.so}")
+# EAL refuses a plugin below a directory that everybody may write, such as one that a checkout lies in; a bare name it
+# leaves to the loader.
+export LD_LIBRARY_PATH=${driver%/*}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 tmp=$(mktemp -d)
 # A sanitizer's library has to be in the program before the driver.
 preload=(env ${RXLAB_PRELOAD:+"LD_PRELOAD=$RXLAB_PRELOAD"})
@@ -78,7 +81,7 @@ generator() {
 
 # Arguments of every EAL process with the driver.
 eal() {
-	echo -d "$driver" --no-pci --file-prefix="$prefix"
+	echo -d "${driver##*/}" --no-pci --file-prefix="$prefix"
 }
 
 telemetry() { # COMMAND [FIELD...]

@@ -106,7 +106,11 @@ impl Stage {
         command.args(["--in-memory", "--no-pci", "--no-telemetry", "--log-level=error"]);
         command.args(["-m", &MEMORY_MB.to_string()]).args(&role.eal);
         if case.peer.ours() {
-            command.arg("-d").arg(&self.driver);
+            // EAL refuses a plugin below a directory that everybody may write, such as one that a
+            // checkout lies in; a bare name it leaves to the loader.
+            if let (Some(directory), Some(name)) = (self.driver.parent(), self.driver.file_name()) {
+                command.env("LD_LIBRARY_PATH", directory).arg("-d").arg(name);
+            }
         }
         command.args([
             "--",

@@ -49,10 +49,11 @@ pub(crate) struct Costs {
     pub atomic: u64,
     pub write: u64,
     pub doorbell: u64,
-    /// Lines that a core's independent loads, loads of lines in a row, and stores wait for at a time.
-    pub load_lines: f64,
-    pub run_lines: f64,
-    pub store_lines: f64,
+    /// The share of a miss that a core waits where it fetches several lines at a time: independent loads,
+    /// loads of lines in a row, stores. A multiplication: every access makes one.
+    pub load_share: f64,
+    pub run_share: f64,
+    pub store_share: f64,
     /// To read, and to copy, a line that is here.
     pub read_line: u64,
     pub copy_line: u64,
@@ -66,7 +67,7 @@ impl Costs {
         let c = &s.constants;
         let ns = |v: f64| (v * 1e3) as u64;
         let cycle = 1e3 / s.ghz;
-        let overlap = |c: &Constant, other: f64| if c.is_absent() { other } else { c.value };
+        let overlap = |c: &Constant, other: f64| 1.0 / if c.is_absent() { other } else { c.value };
         Costs {
             cycle,
             l2: ns(c.l2_hit_ns.value),
@@ -76,9 +77,9 @@ impl Costs {
             atomic: (c.atomic_cycles.value * cycle) as u64,
             write: ns(c.pcie_write_ns.value),
             doorbell: ns(c.doorbell_ns.value),
-            load_lines: overlap(&c.load_lines, 1.0),
-            run_lines: overlap(&c.run_lines, 1.0),
-            store_lines: overlap(&c.store_lines, STORES),
+            load_share: overlap(&c.load_lines, 1.0),
+            run_share: overlap(&c.run_lines, 1.0),
+            store_share: overlap(&c.store_lines, STORES),
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
         }

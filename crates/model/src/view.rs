@@ -214,8 +214,8 @@ impl View {
                 } else {
                     // An idle core has waited for the first line that changed; the next ones come meanwhile.
                     let others = self.busy || self.missed > 0;
-                    let lines = if others { self.sim().costs.load_lines } else { 1.0 };
-                    self.missed += self.loads(miss, lines);
+                    let share = if others { self.sim().costs.load_share } else { 1.0 };
+                    self.missed += self.loads(miss, share);
                 }
                 self.clock.max(self.drained)
             }
@@ -245,11 +245,11 @@ impl View {
         visible
     }
 
-    /// A load waits for its line, that is `miss`, or for its share where `lines` are fetched at a time; how
+    /// A load waits for its line, that is `miss`, or for its share where several are fetched at a time; how
     /// long it waits.
     #[inline]
-    fn loads(&mut self, miss: u64, lines: f64) -> u64 {
-        let wait = (miss as f64 / lines) as u64;
+    fn loads(&mut self, miss: u64, share: f64) -> u64 {
+        let wait = (miss as f64 * share) as u64;
         self.clock += wait;
         wait
     }
@@ -259,7 +259,7 @@ impl View {
     #[inline]
     fn stores(&mut self, at: u64, miss: u64) -> u64 {
         let sim = self.sim();
-        let wait = (miss as f64 / sim.costs.store_lines) as u64;
+        let wait = (miss as f64 * sim.costs.store_share) as u64;
         if sim.soft {
             self.drained = self.drained.max(at + miss);
         }
@@ -324,13 +324,13 @@ impl View {
             self.stores(at, cost);
         } else {
             let costs = &self.sim().costs;
-            let lines = match kind {
+            let share = match kind {
                 // Where to look next depends on what was found.
                 Kind::Table => 1.0,
-                Kind::Payload => costs.run_lines,
-                Kind::Header | Kind::Meta | Kind::Word => costs.load_lines,
+                Kind::Payload => costs.run_share,
+                Kind::Header | Kind::Meta | Kind::Word => costs.load_share,
             };
-            self.loads(cost, lines);
+            self.loads(cost, share);
         }
     }
 

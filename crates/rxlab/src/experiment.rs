@@ -6,8 +6,9 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
-use crate::figure::{self, Figure};
-use crate::html;
+use crate::figure::{self, Figure, Overrides, Prepared};
+use crate::html::{self, Html};
+use crate::lab;
 use crate::out;
 use crate::plan::Plan;
 use crate::table::{Table, number, words};
@@ -18,7 +19,8 @@ use crate::table::{Table, number, words};
 Examples:
   rxlab experiment list
   rxlab experiment run rxbisect/fig2 --html fig2.html
-  rxlab experiment run rxbisect/fig10 --json")]
+  rxlab experiment run rxbisect/fig10 --json
+  rxlab experiment run rxbisect --all --html rxbisect-pages")]
 pub(crate) struct Experiment {
     #[command(subcommand)]
     what: What,
@@ -32,16 +34,19 @@ enum What {
         #[arg(long)]
         json: bool,
     },
-    /// Run one and judge its claims
+    /// Run one, or all of a paper, and judge the claims
     Run(Run),
 }
 
 /// Options of `experiment run`.
 #[derive(Args, Debug)]
 struct Run {
-    /// An experiment's id, or a plan file
+    /// An experiment's id, or a plan file; with --all a paper's name
     #[arg(value_name = "ID")]
     id: String,
+    /// Run all experiments of the paper
+    #[arg(long)]
+    all: bool,
     /// Seed of the first placement
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -51,8 +56,8 @@ struct Run {
     /// Simulate one cache set in N [default: as compare]
     #[arg(long, value_name = "N")]
     sampling: Option<u32>,
-    /// Write a report with plots
-    #[arg(long, value_name = "FILE")]
+    /// Write a report with plots; with --all a directory of reports with an index
+    #[arg(long, value_name = "FILE|DIR")]
     html: Option<PathBuf>,
     /// Write JSON instead of tables
     #[arg(long)]
@@ -66,6 +71,7 @@ struct Run {
 pub(crate) fn run(options: Experiment) -> Result<(), Fail> {
     match options.what {
         What::List { json } => list(json),
+        What::Run(options) if options.all => run_all(&options),
         What::Run(options) => run_one(&options),
     }
 }
@@ -90,10 +96,65 @@ fn run_one(options: &Run) -> Result<(), Fail> {
     if let Some(path) = &options.html {
         html::check_target(path)?;
     }
-    let plan = Plan::find(&options.id)?;
-    let figure = Figure::run(plan, options.seed, options.placements, options.sampling)?;
-    if let Some(path) = &options.html {
-        figure::report(&figure)?.save(path)?;
+    let figures = carry_out(vec![Plan::find(&options.id)?], options)?;
+    for figure in &figures {
+        if let Some(path) = &options.html {
+            figure::report(figure)?.save(path)?;
+        }
+        if options.json {
+            out::json(&figure::data(figure))?;
+        } else {
+            out::print(&figure::text(figure))?;
+        }
     }
-    if options.json { out::json(&figure::data(&figure)) } else { out::print(&figure::text(&figure)) }
+    Ok(())
+}
+
+/// All points of all plans in one go: the machine is busy until the last one.
+fn carry_out(plans: Vec<Plan>, options: &Run) -> Result<Vec<Figure>, Fail> {
+    let overrides =
+        Overrides { seed: options.seed, placements: options.placements, sampling: options.sampling };
+    let prepared = plans.into_iter().map(|p| Prepared::new(p, overrides)).collect::<Result<Vec<_>, _>>()?;
+    let mut pairs = lab::run(prepared.iter().flat_map(|p| &p.jobs), "running")?.into_iter();
+    prepared
+        .into_iter()
+        .map(|p| {
+            let mine = pairs.by_ref().take(p.jobs.len()).collect();
+            p.judge(mine)
+        })
+        .collect()
+}
+
+fn run_all(options: &Run) -> Result<(), Fail> {
+    if let Some(dir) = &options.html {
+        std::fs::create_dir_all(dir).map_err(|e| Fail::new(format!("--html {}: {e}", dir.display())))?;
+    }
+    let figures = carry_out(Plan::of_paper(&options.id)?, options)?;
+    if let Some(dir) = &options.html {
+        for figure in &figures {
+            figure::report(figure)?.save(&dir.join(page(figure)))?;
+        }
+        index(&options.id, &figures).save(&dir.join("index.html"))?;
+    }
+    if options.json {
+        return out::json(&figures.iter().map(figure::data).collect::<Vec<_>>());
+    }
+    for figure in &figures {
+        out::print(&(figure::text(figure) + "\n"))?;
+    }
+    out::print(&figure::overview(&figures))
+}
+
+fn page(figure: &Figure) -> String {
+    figure.id().rsplit('/').next().unwrap_or_default().to_string() + ".html"
+}
+
+/// What held, and the way to each figure's page.
+fn index(paper: &str, figures: &[Figure]) -> Html {
+    let mut html = Html::new(&format!("{paper}: all experiments"));
+    html.verdict(&figure::held(figures), "");
+    html.table(&figure::all_claims(figures));
+    html.section("Experiments");
+    html.links(figures.iter().map(|f| (page(f), format!("{}: {}", f.id(), f.title()))));
+    html
 }

@@ -11,6 +11,14 @@ impl Fail {
     pub(crate) fn new(text: impl fmt::Display) -> Fail {
         Fail(text.to_string().split_whitespace().collect::<Vec<_>>().join(" "))
     }
+
+    /// What clap says of a command line, without its hints.
+    pub(crate) fn usage(error: &clap::Error) -> Fail {
+        let text = error.render().to_string();
+        let lines = text.lines().take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"));
+        let line = lines.collect::<Vec<_>>().join(" ");
+        Fail::new(line.trim_start_matches("error: "))
+    }
 }
 
 impl fmt::Display for Fail {

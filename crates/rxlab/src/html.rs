@@ -68,6 +68,15 @@ impl Html {
         self.body += "</ul>\n";
     }
 
+    /// Ways to other pages beside this one: file name and what is there.
+    pub(crate) fn links(&mut self, items: impl IntoIterator<Item = (String, String)>) {
+        self.body += "<ul>\n";
+        for (file, what) in items {
+            let _ = writeln!(self.body, "<li><a href=\"{}\">{}</a></li>", escape(&file), escape(&what));
+        }
+        self.body += "</ul>\n";
+    }
+
     /// A table.
     pub(crate) fn table(&mut self, table: &Table) {
         let _ = writeln!(self.body, "<div class=\"wide\">{}</div>", table.html());

@@ -60,9 +60,13 @@ enum Found {
 ///
 /// # Errors
 /// The first run, in the order of the jobs, that the model refuses.
-pub(crate) fn run(jobs: &[Job], what: &'static str) -> Result<Vec<Pair>, Fail> {
+pub(crate) fn run<'a>(
+    jobs: impl IntoIterator<Item = &'a Job>,
+    what: &'static str,
+) -> Result<Vec<Pair>, Fail> {
+    let jobs: Vec<&Job> = jobs.into_iter().collect();
     let mut tasks = Vec::new();
-    for job in jobs {
+    for job in &jobs {
         // A search is the longest task: it goes first.
         tasks.extend(job.full.first().zip(job.search).map(|(p, full)| Task::Search(p, full)));
         tasks.extend(job.empty.iter().chain(&job.full).map(Task::Run));
@@ -83,7 +87,7 @@ pub(crate) fn run(jobs: &[Job], what: &'static str) -> Result<Vec<Pair>, Fail> {
         .collect();
     bar.finish_and_clear();
     let mut found = found.into_iter();
-    jobs.iter().map(|job| pair(job, &mut found)).collect()
+    jobs.into_iter().map(|job| pair(job, &mut found)).collect()
 }
 
 fn pair(job: &Job, found: &mut impl Iterator<Item = Result<Found, Fail>>) -> Result<Pair, Fail> {

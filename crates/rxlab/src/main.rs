@@ -100,11 +100,6 @@ fn refused(error: &clap::Error) -> Result<(), Fail> {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             Err(Fail::new("a command is missing; see rxlab --help"))
         }
-        _ => {
-            let text = text.to_string();
-            let lines = text.lines().take_while(|l| !l.starts_with("Usage:") && !l.starts_with("For more"));
-            let line = lines.collect::<Vec<_>>().join(" ");
-            Err(Fail::new(line.trim_start_matches("error: ")))
-        }
+        _ => Err(Fail::usage(error)),
     }
 }

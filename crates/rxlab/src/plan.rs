@@ -6,11 +6,12 @@ use crate::fail::Fail;
 use crate::judge::{self, Rule};
 
 /// The plans that come with the program, by id.
-const BUILT_IN: [(&str, &str); 3] = [
-    ("rxbisect/fig2", include_str!("../../../experiments/rxbisect/fig2.toml")),
-    ("rxbisect/fig10", include_str!("../../../experiments/rxbisect/fig10.toml")),
-    ("ddio-bench/descriptors", include_str!("../../../experiments/ddio-bench/descriptors.toml")),
-];
+macro_rules! plans {
+    ($($id:literal),* $(,)?) => {
+        &[$(($id, include_str!(concat!("../../../experiments/", $id, ".toml")))),*]
+    };
+}
+const BUILT_IN: &[(&str, &str)] = plans!["rxbisect/fig2", "rxbisect/fig10", "ddio-bench/descriptors"];
 
 /// A published figure or table.
 #[derive(Clone, Debug, Deserialize)]
@@ -24,29 +25,30 @@ pub(crate) struct Plan {
     pub source: String,
     /// What a reader must know: inputs, what is native and what is emulated.
     pub notes: Vec<String>,
-    /// Profile.
-    pub server: String,
-    /// Cores in use.
-    pub cores: u32,
-    /// Application, unless a series names its own.
-    pub app: String,
-    /// Workload, unless a series names its own.
-    pub workload: String,
-    /// Offered load, Gbps of all ports together on the wire.
-    pub rate_gbps: f64,
-    /// Page placements run per point.
-    pub placements: u32,
+    /// Options of `rxlab compare` that all series share; a series' own come behind and override them.
+    pub options: String,
     /// What is swept, as the x axis says it.
+    #[serde(default)]
     pub x: String,
+    /// How the x axis is drawn.
+    #[serde(default)]
+    pub scale: Scale,
+    /// Whether the largest load without a drop is searched at every point.
+    #[serde(default)]
+    pub search: bool,
     /// Fields of the table and the plots.
     pub fields: Vec<String>,
     /// What is run.
     pub series: Vec<Series>,
     /// What is published of it.
+    #[serde(default)]
     pub claims: Vec<Claim>,
     /// Narrower bands that the project sets itself; not counted as claims.
     #[serde(default)]
     pub goals: Vec<Claim>,
+    /// What is worked out beside, with nothing published to compare it with.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
 }
 
 /// Runs that make one line or one bar.
@@ -59,23 +61,61 @@ pub(crate) struct Series {
     pub label: String,
     /// Receive interface.
     pub interface: String,
-    /// Application.
-    pub app: Option<String>,
-    /// Workload.
-    pub workload: Option<String>,
-    /// Rx ring entries (private or shared).
-    pub ring: Option<u32>,
-    /// Ax ring entries.
-    pub ax: Option<u32>,
-    /// Bx ring entries.
-    pub bx: Option<u32>,
-    /// Transmit ring entries.
-    pub tx_ring: Option<u32>,
-    /// LLC ways that DDIO may fill.
-    pub ddio_ways: Option<u32>,
-    /// Values of `ring`, one point each; without it the series is one point.
+    /// Options of `rxlab compare`.
     #[serde(default)]
-    pub sweep_ring: Vec<u32>,
+    pub options: String,
+    /// Without it the series is one point.
+    pub sweep: Option<Sweep>,
+}
+
+/// An option that takes several values, one point each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Sweep {
+    /// The option with `{}` where the value goes, such as `--ring {}`.
+    pub option: String,
+    /// Values, in ascending order: the x of the points.
+    pub values: Vec<f64>,
+}
+
+/// How an x axis is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scale {
+    /// Every doubling takes the same space.
+    #[default]
+    Doubling,
+    /// Every unit takes the same space.
+    Linear,
+}
+
+/// A value that is worked out from the series, with nothing to compare it with.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Finding {
+    /// Its name.
+    pub id: String,
+    /// What it is.
+    pub what: String,
+    /// Unit.
+    pub unit: String,
+    /// Expressions over the series, see `metric.rs`.
+    pub metric: Vec<String>,
+}
+
+impl Plan {
+    /// The points of `series`: what is swept there, and all options as words.
+    pub(crate) fn points(&self, series: &Series) -> Vec<(f64, Vec<String>)> {
+        let words = |x: Option<f64>| {
+            let swept = series.sweep.as_ref().zip(x).map(|(s, x)| s.option.replace("{}", &x.to_string()));
+            let all = [self.options.as_str(), series.options.as_str(), swept.as_deref().unwrap_or_default()];
+            all.iter().flat_map(|o| o.split_whitespace()).map(str::to_string).collect()
+        };
+        match &series.sweep {
+            None => vec![(0.0, words(None))],
+            Some(sweep) => sweep.values.iter().map(|&x| (x, words(Some(x)))).collect(),
+        }
+    }
 }
 
 /// A published statement and how it is obtained.
@@ -118,6 +158,23 @@ impl Plan {
         }
     }
 
+    /// The built-in plans of a paper: those whose id begins with `paper/`.
+    ///
+    /// # Errors
+    /// There is no such paper.
+    pub(crate) fn of_paper(paper: &str) -> Result<Vec<Plan>, Fail> {
+        let mine = |p: &Plan| p.id.split_once('/').is_some_and(|(name, _)| name == paper);
+        let plans: Vec<Plan> = Plan::all()?.into_iter().filter(mine).collect();
+        if plans.is_empty() {
+            let mut papers: Vec<_> =
+                BUILT_IN.iter().filter_map(|p| p.0.split_once('/')).map(|p| p.0).collect();
+            papers.sort_unstable();
+            papers.dedup();
+            return Err(Fail::new(format!("unknown paper `{paper}`; allowed: {}", papers.join(", "))));
+        }
+        Ok(plans)
+    }
+
     /// All built-in plans.
     pub(crate) fn all() -> Result<Vec<Plan>, Fail> {
         BUILT_IN.iter().map(|(name, text)| Plan::parse(name, text)).collect()
@@ -129,6 +186,14 @@ impl Plan {
         let plan: Plan = toml::from_str(text).map_err(|e| bad(e.to_string()))?;
         if plan.series.is_empty() {
             return Err(bad("no series; a plan needs at least one".into()));
+        }
+        for sweep in plan.series.iter().filter_map(|s| s.sweep.as_ref()) {
+            if sweep.values.is_empty() || !sweep.values.is_sorted() || !sweep.option.contains("{}") {
+                return Err(bad(format!(
+                    "sweep of `{}`: allowed: an option with {{}} and values in ascending order",
+                    sweep.option
+                )));
+            }
         }
         for claim in plan.claims.iter().chain(&plan.goals) {
             judge::cells(&claim.published).map_err(|e| bad(format!("claim {}: {e}", claim.id)))?;
@@ -156,7 +221,7 @@ mod tests {
 
     #[test]
     fn every_plan_parses_and_is_named_as_it_is_found() {
-        for (name, _) in BUILT_IN {
+        for &(name, _) in BUILT_IN {
             assert_eq!(Plan::find(name).unwrap().id, name);
         }
     }

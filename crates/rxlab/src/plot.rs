@@ -5,6 +5,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::fail::Fail;
+use crate::plan::Scale;
 
 const SIZE: (u32, u32) = (560, 320);
 /// Height of the strip below the x axis.
@@ -126,24 +127,34 @@ pub(crate) fn bars(
     Ok(svg)
 }
 
-/// Lines over a doubling x axis.
-pub(crate) fn lines(title: &str, unit: &str, x_name: &str, curves: &[Curve]) -> Result<String, Fail> {
+/// Lines over an x axis with its name and scale.
+pub(crate) fn lines(
+    title: &str,
+    unit: &str,
+    (x_name, scale): (&str, Scale),
+    curves: &[Curve],
+) -> Result<String, Fail> {
     let mut svg = String::new();
     let all = || curves.iter().flat_map(|c| c.points.iter());
-    let log = |x: f64| x.max(1.0).log2();
-    let lo = all().map(|p| log(p.0)).fold(f64::INFINITY, f64::min);
-    let hi = all().map(|p| log(p.0)).fold(0.0, f64::max);
+    let doubling = scale == Scale::Doubling;
+    let place = |x: f64| if doubling { x.max(1.0).log2() } else { x };
+    let lo = all().map(|p| place(p.0)).fold(f64::INFINITY, f64::min);
+    let hi = all().map(|p| place(p.0)).fold(0.0, f64::max);
     let (lo, hi) = if lo.is_finite() && lo < hi { (lo, hi) } else { (hi - 1.0, hi + 1.0) };
+    let edge = if doubling { 0.2 } else { (hi - lo) * 0.03 };
     {
         let root = SVGBackend::with_string(&mut svg, SIZE).into_drawing_area();
         root.fill(&WHITE).map_err(fail)?;
         let mut chart =
-            frame(&root, title, LABELS, lo - 0.2..hi + 0.2, 0.0..top(all().map(|p| p.1), curves.len()))?;
-        let label =
-            |x: &f64| if (x - x.round()).abs() < 1e-6 { format!("{:.0}", x.exp2()) } else { String::new() };
+            frame(&root, title, LABELS, lo - edge..hi + edge, 0.0..top(all().map(|p| p.1), curves.len()))?;
+        let label = |x: &f64| match scale {
+            Scale::Doubling if (x - x.round()).abs() < 1e-6 => format!("{:.0}", x.exp2()),
+            Scale::Doubling => String::new(),
+            Scale::Linear => tick(x),
+        };
         chart
             .configure_mesh()
-            .x_labels((hi - lo) as usize + 2)
+            .x_labels(if doubling { (hi - lo) as usize + 2 } else { 9 })
             .x_label_formatter(&label)
             .y_label_formatter(&tick)
             .x_desc(x_name)
@@ -155,7 +166,7 @@ pub(crate) fn lines(title: &str, unit: &str, x_name: &str, curves: &[Curve]) -> 
             .map_err(fail)?;
         for (i, curve) in curves.iter().enumerate() {
             let points: Vec<_> =
-                curve.points.iter().filter(|p| p.1.is_finite()).map(|p| (log(p.0), p.1)).collect();
+                curve.points.iter().filter(|p| p.1.is_finite()).map(|p| (place(p.0), p.1)).collect();
             chart.draw_series(points.iter().map(|&p| Circle::new(p, 3, colour(i).filled()))).map_err(fail)?;
             chart
                 .draw_series(LineSeries::new(points, colour(i).stroke_width(2)))
@@ -230,8 +241,9 @@ mod tests {
             bars("t", "Gbps", &names, &curves(), false).unwrap(),
             bars("t", "Gbps", &names, &curves(), true).unwrap(),
             bars("t", "Gbps", &[], &[], false).unwrap(),
-            lines("t", "Gbps", "ring", &curves()).unwrap(),
-            lines("t", "Gbps", "ring", &[]).unwrap(),
+            lines("t", "Gbps", ("ring", Scale::Doubling), &curves()).unwrap(),
+            lines("t", "Gbps", ("reads", Scale::Linear), &curves()).unwrap(),
+            lines("t", "Gbps", ("ring", Scale::Doubling), &[]).unwrap(),
         ] {
             assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
             assert!(!svg.contains("NaN"));

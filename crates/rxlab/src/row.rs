@@ -101,15 +101,26 @@ pub(crate) const FIELDS: [Field; 19] = [
     }),
 ];
 
+/// Found by search, and so a field of the row and not of its run.
+const NO_DROP: Field = f("no_drop_gbps", "no-drop rate", "Gbps", |_| f64::NAN);
+
 /// The description of a field, `None` for an unknown name.
 pub(crate) fn describe(name: &str) -> Option<&'static Field> {
-    FIELDS.iter().find(|f| f.name == name)
+    FIELDS.iter().chain([&NO_DROP]).find(|f| f.name == name)
 }
 
 impl Row {
     /// Every field by name, for metric expressions.
     pub(crate) fn fields(&self) -> Vec<(&'static str, f64)> {
-        FIELDS.iter().map(|f| (f.name, (f.get)(&self.report))).collect()
+        FIELDS.iter().chain([&NO_DROP]).map(|f| (f.name, self.value(f.name))).collect()
+    }
+
+    /// A field by name; NaN for an unknown one and for what was not searched.
+    pub(crate) fn value(&self, name: &str) -> f64 {
+        if name == NO_DROP.name {
+            return self.no_drop_gbps.unwrap_or(f64::NAN);
+        }
+        field(&self.report, name)
     }
 
     /// `1024` or `128/1024`: the ring sizes, in the order that the interface names them.

@@ -98,20 +98,22 @@ pub(crate) struct Ready {
     setup: Setup,
 }
 
-/// A command line of nothing but a [`Setup`], for its defaults.
+/// A command line of nothing but a [`Setup`]; of an option that is given twice, the last one counts.
 #[derive(Parser)]
+#[command(args_override_self = true)]
 struct Alone {
     #[command(flatten)]
     setup: Setup,
 }
 
 impl Setup {
-    /// Every option at its default.
+    /// Reads options as a command line has them.
     ///
     /// # Errors
-    /// Never in practice: no option is required.
-    pub(crate) fn defaults() -> Result<Setup, Fail> {
-        Ok(Alone::try_parse_from(["rxlab"]).map_err(Fail::new)?.setup)
+    /// In one line: the option that is not allowed.
+    pub(crate) fn parse(words: &[String]) -> Result<Setup, Fail> {
+        let words = std::iter::once("rxlab").chain(words.iter().map(String::as_str));
+        Ok(Alone::try_parse_from(words).map_err(|e| Fail::usage(&e))?.setup)
     }
 
     /// Reads files and checks every value.

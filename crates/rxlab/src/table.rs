@@ -1,12 +1,13 @@
 //! Tables that line up: as text for a terminal, as HTML for a report.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// A column's heading: what and in which unit.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Column {
     /// First line of the heading.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// Second line: the unit, or nothing.
     pub unit: &'static str,
     /// Numbers stand right, words left.
@@ -15,12 +16,12 @@ pub(crate) struct Column {
 
 /// A column of words.
 pub(crate) const fn words(name: &'static str) -> Column {
-    Column { name, unit: "", right: false }
+    Column { name: Cow::Borrowed(name), unit: "", right: false }
 }
 
 /// A column of numbers in a unit.
 pub(crate) const fn number(name: &'static str, unit: &'static str) -> Column {
-    Column { name, unit, right: true }
+    Column { name: Cow::Borrowed(name), unit, right: true }
 }
 
 /// Rows under headings; every row has as many cells as there are columns.
@@ -57,7 +58,7 @@ impl Table {
             }
             out.trim_end().to_string() + "\n"
         };
-        let mut out = line(&self.columns.iter().map(|c| c.name).collect::<Vec<_>>());
+        let mut out = line(&self.columns.iter().map(|c| &*c.name).collect::<Vec<_>>());
         if self.columns.iter().any(|c| !c.unit.is_empty()) {
             out += &line(&self.columns.iter().map(|c| c.unit).collect::<Vec<_>>());
         }
@@ -80,7 +81,7 @@ impl Table {
             } else {
                 format!("<br><small>{}</small>", escape(c.unit))
             };
-            let _ = write!(out, "<th{}>{}{unit}</th>", class(c), escape(c.name));
+            let _ = write!(out, "<th{}>{}{unit}</th>", class(c), escape(&c.name));
         }
         out += "</tr></thead><tbody>\n";
         for (i, row) in self.rows.iter().enumerate() {

@@ -66,6 +66,7 @@ fn bad_values_are_told_in_one_line() {
     refused(&["compare", "--bogus"], &["--bogus"]);
     refused(&["compare", "--pcap", "a", "--workload", "imix"], &["--pcap", "--workload"]);
     refused(&["experiment", "run", "rxbisect/fig99"], &["fig99", "rxbisect/fig2"]);
+    refused(&["experiment", "run", "nobody", "--all"], &["nobody", "rxbisect"]);
     refused(&["profile", "show", "cray"], &["cray", "rxbisect-testbed"]);
     refused(&["trace", "x", "--cores", "0"], &["--cores 0"]);
     refused(&["bench", "model", "--repeats", "0"], &["--repeats 0"]);
@@ -251,19 +252,14 @@ id = "test/plan"
 title = "t"
 source = "s"
 notes = []
-server = "rxbisect-testbed"
-cores = 2
-app = "l3fwd"
-workload = "fixed:1500"
-rate_gbps = 10
-placements = 1
+options = "--cores 2 --app l3fwd --workload fixed:1500 --rate 10 --placements 1"
 x = "ring"
 fields = ["throughput_gbps"]
 [[series]]
 id = "p"
 label = "private"
 interface = "privring"
-sweep_ring = [64, 128]
+sweep = { option = "--ring {}", values = [64, 128] }
 [[claims]]
 id = "holds"
 what = "w"
@@ -311,7 +307,10 @@ fn a_wrong_plan_is_refused() {
         ("p.throughput_gbps@128", "q.throughput_gbps@128", "`q`"),
         ("\"privring\"", "\"tokenring\"", "tokenring"),
         ("[64, 128]", "[64, 100]", "100"),
-        ("cores = 2", "cores = 99", "99"),
+        ("--cores 2", "--cores 99", "99"),
+        ("--cores 2", "--kernels 2", "--kernels"),
+        ("values = [64, 128]", "values = [128, 64]", "ascending"),
+        ("--ring {}", "--ring", "{}"),
         ("rule = \"ratio\"", "rule = \"luck\"", "luck"),
     ] {
         fs::write(&path, PLAN.replacen(from, to, 1)).unwrap();

@@ -1,0 +1,217 @@
+//! A figure for a terminal and as a report.
+
+use crate::fail::Fail;
+use crate::html::Html;
+use crate::lab::Pair;
+use crate::plot::{self, Curve};
+use crate::row;
+use crate::table::{Column, Table, num, number, plain, words};
+use serde_json::Value;
+
+use super::{Answer, Figure, Found};
+
+fn point_table(f: &Figure) -> Table {
+    let swept = !f.plan.x.is_empty();
+    let mut columns = vec![words("series")];
+    if swept {
+        columns.push(Column { name: f.plan.x.clone().into(), unit: "", right: true });
+    }
+    columns.push(words("start"));
+    let fields: Vec<_> = f.plan.fields.iter().filter_map(|name| row::describe(name)).collect();
+    columns.extend(fields.iter().map(|d| number(d.heading, d.unit)));
+    columns.push(number("over placements", "throughput"));
+    columns.push(number("", "DDIO hit rate"));
+    let mut table = Table::new(&columns);
+    for (series, points) in f.plan.series.iter().zip(&f.points) {
+        for (x, pair) in points {
+            for (shown, start) in pair.shown() {
+                let mut cells = vec![series.label.clone()];
+                if swept {
+                    cells.push(plain(*x));
+                }
+                cells.push(start.into());
+                cells.extend(fields.iter().map(|d| num(shown.value(d.name))));
+                for name in ["throughput_gbps", "ddio_hit_pct"] {
+                    cells.push(
+                        shown.range.get(name).map_or("-".into(), |[lo, hi]| format!("{lo:.1}..{hi:.1}")),
+                    );
+                }
+                table.rows.push(cells);
+            }
+        }
+    }
+    table
+}
+
+fn claim_table<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Table {
+    let right = |name| number(name, "");
+    let mut table = Table::new(&[
+        words("id"),
+        words("holds"),
+        right("published"),
+        right("obtained"),
+        words("unit"),
+        words("rule"),
+        right("tolerance"),
+        right("deviation"),
+        words("what"),
+    ]);
+    for a in answers {
+        let holds = a.holds.map_or("input", |h| if h { "yes" } else { "NO" });
+        let rule = serde_json::to_value(a.rule)
+            .ok()
+            .and_then(|v| v.as_str().map(str::to_string))
+            .unwrap_or_default();
+        table.rows.push(vec![
+            a.id.clone(),
+            holds.into(),
+            a.published.clone(),
+            shown(&a.obtained),
+            a.unit.clone(),
+            rule,
+            a.tolerance.to_string(),
+            shown(&a.deviation),
+            a.what.clone(),
+        ]);
+    }
+    table
+}
+
+fn finding_table(found: &[Found]) -> Table {
+    let mut table = Table::new(&[words("id"), number("obtained", ""), words("unit"), words("what")]);
+    table.rows = found
+        .iter()
+        .map(|f| vec![f.id.clone(), shown(&f.obtained), f.unit.clone(), f.what.clone()])
+        .collect();
+    table
+}
+
+fn shown(v: &Value) -> String {
+    match v {
+        Value::Array(all) => all.iter().map(shown).collect::<Vec<_>>().join(" "),
+        other => plain(other.as_f64().unwrap_or(f64::NAN)),
+    }
+}
+
+/// How many claims hold.
+pub(crate) fn held(figures: &[Figure]) -> String {
+    count(figures.iter().flat_map(|f| &f.claims))
+}
+
+fn count<'a>(claims: impl Iterator<Item = &'a Answer>) -> String {
+    let judged: Vec<bool> = claims.filter_map(|c| c.holds).collect();
+    let held = judged.iter().filter(|h| **h).count();
+    format!("{held} of {} published claims hold.", judged.len())
+}
+
+/// Every claim of all figures.
+pub(crate) fn all_claims(figures: &[Figure]) -> Table {
+    claim_table(figures.iter().flat_map(|f| &f.claims))
+}
+
+/// All figures in one table for a terminal.
+pub(crate) fn overview(figures: &[Figure]) -> String {
+    format!("{}\n\n{}", held(figures), all_claims(figures).text(false))
+}
+
+/// The figure for a terminal.
+pub(crate) fn text(f: &Figure) -> String {
+    let mut out = format!("{}: {}\n{}\n\n", f.plan.id, f.plan.title, f.plan.source);
+    out += &point_table(f).text(false);
+    if !f.claims.is_empty() {
+        out += &format!("\n{}\n\n{}", count(f.claims.iter()), claim_table(&f.claims).text(false));
+    }
+    if !f.goals.is_empty() {
+        out += &format!("\nNarrower bands, not counted:\n\n{}", claim_table(&f.goals).text(false));
+    }
+    if !f.findings.is_empty() {
+        out += &format!("\nAlso found:\n\n{}", finding_table(&f.findings).text(false));
+    }
+    out += "\n";
+    for note in &f.plan.notes {
+        out += &format!("- {note}\n");
+    }
+    out += &format!("\nseed {}\nreproduce: {}\n", f.overrides.seed, f.command());
+    for (label, command) in commands(f) {
+        out += &format!("  {label}: {command}\n");
+    }
+    out
+}
+
+fn commands(f: &Figure) -> Vec<(String, String)> {
+    let each = f.plan.series.iter().zip(&f.points).flat_map(|(s, points)| {
+        points.iter().map(move |(x, p)| {
+            let label = if s.sweep.is_some() { format!("{} {x}", s.label) } else { s.label.clone() };
+            (label, p.full.reproduce.clone())
+        })
+    });
+    each.collect()
+}
+
+/// The figure as a report.
+///
+/// # Errors
+/// A plot cannot be drawn.
+pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
+    let mut html = Html::new(&format!("{}: {}", f.plan.id, f.plan.title));
+    html.note(&f.plan.source);
+    if !f.claims.is_empty() {
+        html.verdict(&count(f.claims.iter()), "Decided from full rings.");
+        html.table(&claim_table(&f.claims));
+    }
+    if !f.goals.is_empty() {
+        html.section("Narrower bands, not counted");
+        html.table(&claim_table(&f.goals));
+    }
+    if !f.findings.is_empty() {
+        html.section("Also found");
+        html.table(&finding_table(&f.findings));
+    }
+    html.section("Plots");
+    let svgs = f
+        .plan
+        .fields
+        .iter()
+        .filter_map(|name| row::describe(name))
+        .map(|d| plot_field(f, d))
+        .collect::<Result<Vec<_>, _>>()?;
+    html.plots(&svgs);
+    html.section("Points");
+    html.table(&point_table(f));
+    html.list(f.plan.notes.clone());
+    html.section("Run it again");
+    html.commands(std::iter::once(("everything".to_string(), f.command())).chain(commands(f)));
+    html.section("Constants not published for this server");
+    html.list(f.assumed.iter().map(|(name, value, origin)| format!("{name} = {value}: {origin}")));
+    Ok(html)
+}
+
+/// One field: lines where something is swept, otherwise a bar for each series.
+fn plot_field(f: &Figure, d: &row::Field) -> Result<String, Fail> {
+    let value = |pair: &Pair, full: bool| if full { &pair.full } else { &pair.empty }.value(d.name);
+    if f.plan.x.is_empty() {
+        let names: Vec<String> = f.plan.series.iter().map(|s| s.label.clone()).collect();
+        let curve = |label: &str, full: bool| Curve {
+            label: label.into(),
+            points: f.points.iter().flatten().map(|(_, p)| (0.0, value(p, full))).collect(),
+        };
+        return plot::bars(
+            d.heading,
+            d.unit,
+            &names,
+            &[curve("from empty rings", false), curve("from full rings", true)],
+            false,
+        );
+    }
+    let mut curves = Vec::new();
+    for (series, points) in f.plan.series.iter().zip(&f.points) {
+        let mut push = |label: String, full: bool| {
+            curves.push(Curve { label, points: points.iter().map(|(x, p)| (*x, value(p, full))).collect() })
+        };
+        push(series.label.clone(), true);
+        if points.iter().any(|(_, p)| p.hysteresis()) {
+            push(format!("{}, from empty", series.label), false);
+        }
+    }
+    plot::lines(d.heading, d.unit, (&f.plan.x, f.plan.scale), &curves)
+}

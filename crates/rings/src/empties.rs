@@ -94,16 +94,16 @@ impl<M: Memory> Producer<M> {
         owed
     }
 
-    /// Gives back what is posted from `from` on, once the NIC has stopped at `head`, and goes back to
-    /// there; how many words named no buffer.
+    /// Gives back what is posted from `head` on, where the NIC has stopped, and goes back to there; how
+    /// many words named no buffer.
     pub(crate) fn take_back<B: Buffers<M>>(
         &mut self,
         m: &mut M,
         bufs: &mut B,
-        (from, head): (u64, u64),
+        head: u64,
         b: M::Buffers,
     ) -> u64 {
-        let faults = give_back(m, bufs, self.descriptor, from..self.tail, self.size, b);
+        let faults = give_back(m, bufs, self.descriptor, head..self.tail, self.size, b);
         if self.tail != head {
             self.tail = head;
             m.ring(self.doorbell, head); // pairs with the acquire in `Consumer::refresh`

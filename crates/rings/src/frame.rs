@@ -1,15 +1,28 @@
-//! A frame as the NIC delivers it, and how it is written into a buffer: the same for all interfaces.
+//! A frame as the NIC delivers it, and how it comes into a buffer: the same for all interfaces.
+
+use core::cell::Cell;
 
 use memory::{Buf, Memory};
+
+/// Where a frame lies, beside its first piece.
+#[derive(Clone, Copy, Debug)]
+pub enum Rest<'a> {
+    /// Nowhere else: the first piece is all that was captured.
+    Nothing,
+    /// In further pieces that follow the first, such as the segments of a frame that another port sent.
+    Pieces(&'a [&'a [u8]]),
+    /// In this buffer already, whole: the NIC half passes pointers (rxbisect §5). A delivered frame
+    /// leaves the empty buffer here that the host had posted for it; a dropped one stays.
+    Buffer(&'a Cell<Buf>),
+}
 
 /// A frame as the NIC delivers it.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// Its first bytes, all of them or as many as were captured.
     pub head: &'a [u8],
-    /// Further pieces that follow `head`, such as the segments of a frame that another port sent. Zeros
-    /// follow the last piece until `len`.
-    pub more: &'a [&'a [u8]],
+    /// What follows `head`. Zeros follow the last piece until `len`.
+    pub rest: Rest<'a>,
     /// Bytes, without FCS.
     pub len: u16,
     /// RSS hash.
@@ -22,7 +35,20 @@ impl<'a> Frame<'a> {
     /// A frame of one piece.
     #[inline(always)]
     pub const fn new(head: &'a [u8], len: u16, rss: u32, kind: u32) -> Frame<'a> {
-        Frame { head, more: &[], len, rss, kind }
+        Frame { head, rest: Rest::Nothing, len, rss, kind }
+    }
+
+    /// A frame of several pieces.
+    #[inline(always)]
+    pub const fn gathered(head: &'a [u8], more: &'a [&'a [u8]], len: u16, rss: u32, kind: u32) -> Frame<'a> {
+        let rest = if more.is_empty() { Rest::Nothing } else { Rest::Pieces(more) };
+        Frame { head, rest, len, rss, kind }
+    }
+
+    /// A frame that lies in `buf`, a buffer of the pool that the interface is bound to.
+    #[inline(always)]
+    pub const fn lying(buf: &'a Cell<Buf>, len: u16, rss: u32, kind: u32) -> Frame<'a> {
+        Frame { head: &[], rest: Rest::Buffer(buf), len, rss, kind }
     }
 
     /// The bytes of the first piece that belong to the frame.
@@ -31,22 +57,24 @@ impl<'a> Frame<'a> {
         &self.head[..self.head.len().min(self.len as usize)]
     }
 
-    /// Writes the frame into `buf`, which has room for `len` bytes.
+    /// Stores the frame by means of `empty`, which the host posted and which has room for `len` bytes; the
+    /// buffer in which it lies then, for the completion to name.
     #[inline(always)]
-    pub(crate) fn put<M: Memory>(&self, m: &mut M, b: M::Buffers, buf: Buf) {
-        if self.more.is_empty() {
-            m.put(b, buf, 0, self.bytes(), u32::from(self.len));
-        } else {
-            self.gather(m, b, buf);
+    pub(crate) fn store<M: Memory>(&self, m: &mut M, b: M::Buffers, empty: Buf) -> Buf {
+        match self.rest {
+            Rest::Nothing => m.put(b, empty, 0, self.bytes(), u32::from(self.len)),
+            Rest::Pieces(more) => self.gather(m, b, empty, more),
+            Rest::Buffer(lies) => return lies.replace(empty),
         }
+        empty
     }
 
-    /// Apart, so that the usual frame of one piece pays for a comparison and nothing else.
+    /// Apart, to keep the usual frame of one piece short.
     #[inline(never)]
-    fn gather<M: Memory>(&self, m: &mut M, b: M::Buffers, buf: Buf) {
+    fn gather<M: Memory>(&self, m: &mut M, b: M::Buffers, buf: Buf, more: &[&[u8]]) {
         let len = usize::from(self.len);
         let mut off = 0;
-        for piece in [self.head].iter().chain(self.more) {
+        for piece in [self.head].iter().chain(more) {
             let piece = &piece[..piece.len().min(len - off)];
             if !piece.is_empty() {
                 m.put(b, buf, off as u32, piece, piece.len() as u32);

@@ -2,6 +2,7 @@
 //! books, and a core that receives, checks, sends or frees. Two of them on two threads are a test; all
 //! of a port's on one thread are a [`World`](crate::world::World).
 
+use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 
 use memory::{Buf, Memory, Ps};
@@ -9,7 +10,7 @@ use memory::{Buf, Memory, Ps};
 use crate::oracle::{self, Ledger, MARK, Offered, Violation};
 use crate::pool::CoreCache;
 use crate::tx::{HostTx, NicTx};
-use crate::{AnyHost, AnyNic, Buffers, Completion, Host, Nic, Outcome, Segment};
+use crate::{AnyHost, AnyNic, Buffers, Completion, Frame, Host, Nic, Outcome, Rest, Segment};
 
 /// Frames or completions of one call.
 const BURST: usize = 32;
@@ -24,12 +25,26 @@ pub struct MockNic<M: Memory> {
     offered: Offered,
     segments: Vec<Segment>,
     sent: u64,
+    /// Empty buffers of the NIC's own, oldest first, where it passes pointers.
+    own: Option<VecDeque<Buf>>,
 }
 
 impl<M: Memory> MockNic<M> {
     /// A NIC of a port with `queues`.
     pub fn new(m: M, rx: AnyNic<M>, tx: NicTx<M>, buffers: M::Buffers, queues: u32) -> MockNic<M> {
-        MockNic { m, rx, tx, buffers, offered: Offered::new(queues), segments: Vec::new(), sent: 0 }
+        let offered = Offered::new(queues);
+        MockNic { m, rx, tx, buffers, offered, segments: Vec::new(), sent: 0, own: None }
+    }
+
+    /// Frames lie in `own` buffers from now on before they are delivered, as under an emulated NIC; what
+    /// finds none of them free is dropped as [`Outcome::NicBufferFull`].
+    pub fn emulate(&mut self, own: Vec<Buf>) {
+        self.own = Some(own.into());
+    }
+
+    /// The NIC's own buffers, all empty between two calls.
+    pub fn own(&self) -> impl Iterator<Item = Buf> {
+        self.own.iter().flatten().copied()
     }
 
     /// `count` frames of `len` bytes (at least [`MARK`]) arrive for `queue`; how many were delivered.
@@ -45,15 +60,38 @@ impl<M: Memory> MockNic<M> {
             let numbers: [u64; BURST] =
                 core::array::from_fn(|k| if k < n { self.offered.next(queue) } else { 0 });
             let marks = numbers.map(|number| oracle::mark(queue, number));
-            let frames: [_; BURST] = core::array::from_fn(|k| oracle::frame(&marks[k], len));
+            let lies = self.admit(&marks[..n], len);
+            let frame = |k| Frame {
+                rest: lies.get(k).map_or(Rest::Nothing, Rest::Buffer),
+                ..oracle::frame(&marks[k], len)
+            };
+            let frames: [_; BURST] = core::array::from_fn(frame);
+            let admitted = if self.own.is_some() { lies.len() } else { n };
             let mut out = [Outcome::NicBufferFull; BURST];
-            self.rx.deliver(&mut self.m, queue, &frames[..n], &mut out[..n]);
+            self.rx.deliver(&mut self.m, queue, &frames[..admitted], &mut out[..admitted]);
+            self.own.iter_mut().for_each(|own| own.extend(lies.iter().map(Cell::get)));
             for k in 0..n {
                 self.offered.ended(queue, numbers[k], out[k])?;
             }
             left -= n;
         }
         Ok((self.offered.count(Outcome::Delivered) - before) as usize)
+    }
+
+    /// Stores frames in buffers of the NIC's own, as many as there are.
+    fn admit(&mut self, marks: &[[u8; MARK]], len: u16) -> Vec<Cell<Buf>> {
+        let free = self.own.as_mut().into_iter().flat_map(|own| {
+            let n = own.len().min(marks.len());
+            own.drain(..n)
+        });
+        let lies: Vec<_> = free.map(Cell::new).collect();
+        for (buf, mark) in lies.iter().zip(marks) {
+            // A frame that is too long is refused all the same.
+            if self.m.check(self.buffers, buf.get().0, u32::from(len)).is_ok() {
+                self.m.put(self.buffers, buf.get(), 0, mark, u32::from(len));
+            }
+        }
+        lies
     }
 
     /// Writes what is due; the next deadline.
@@ -243,6 +281,19 @@ impl<M: Memory> MockHost<M> {
     /// What was received.
     pub fn received(&self) -> &Ledger {
         &self.received
+    }
+
+    /// Takes up to `count` buffers out of this core's pool.
+    pub fn lend(&mut self, count: usize) -> Vec<Buf> {
+        let mut lent = vec![Buf(0); count];
+        let n = self.pool.take(&mut self.m, &mut lent);
+        lent.truncate(n);
+        lent
+    }
+
+    /// Gives them back.
+    pub fn take_back(&mut self, lent: &[Buf]) {
+        self.pool.give(&mut self.m, lent);
     }
 
     /// Buffers of received frames that are neither sent nor freed.

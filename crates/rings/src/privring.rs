@@ -109,6 +109,13 @@ impl<M: Memory> HostHalf<M> {
     }
 }
 
+/// The signal of completion `i`, if the NIC has written it.
+#[inline(always)]
+fn signal<M: Memory>(m: &mut M, entries: M::Words<{ entry::WORDS }>, i: u64, shift: u32) -> Option<u64> {
+    let signal = m.acquire(entries, i); // pairs with the publish in `Queue::store`
+    entry::fresh(signal, i, shift).then_some(signal)
+}
+
 impl<M: Memory> Host<M> for HostHalf<M> {
     #[inline]
     fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
@@ -116,10 +123,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         let mut head = self.head;
         let mut taken = 0;
         while taken < out.len() {
-            let signal = m.acquire(completion, head); // pairs with the publish in `Queue::store`
-            if !entry::fresh(signal, head, shift) {
-                break;
-            }
+            let Some(signal) = signal(m, completion, head, shift) else { break };
             let [raw, meta] = m.body(completion, head);
             head = head.wrapping_add(1);
             match m.check(buffers, raw, u32::from(entry::length(signal))) {
@@ -142,11 +146,16 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     }
 
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        // A buffer is named by its descriptor until its completion is read, so the descriptors alone
-        // account for all of them, whatever the NIC did with them.
-        let from = self.head;
-        self.head = from.wrapping_add(self.waiting(m));
-        self.faults += self.producer.take_back(m, bufs, (from, self.head), self.buffers);
+        while signal(m, self.completion, self.head, self.shift).is_some() {
+            // A NIC that passes pointers names another buffer here than the descriptor does.
+            let [raw] = m.body(self.completion, self.head);
+            self.head = self.head.wrapping_add(1);
+            match m.check(self.buffers, raw, 0) {
+                Ok(buf) => bufs.give(m, &[buf]),
+                Err(_) => self.faults += 1,
+            }
+        }
+        self.faults += self.producer.take_back(m, bufs, self.head, self.buffers);
     }
 
     fn waiting(&self, m: &mut M) -> u64 {
@@ -180,7 +189,7 @@ impl<M: Memory> Queue<M> {
             Ok(buf) => buf,
             Err(outcome) => return outcome,
         };
-        frame.put(m, b, buf);
+        let buf = frame.store(m, b, buf);
         let i = self.consumer.head();
         m.publish(self.completion, i, entry::frame(buf, frame, None, i, self.shift));
         self.consumer.advance();

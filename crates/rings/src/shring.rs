@@ -385,7 +385,7 @@ fn store<M: Memory>(
         Err(outcome) => return outcome,
     };
     ring.advance();
-    frame.put(m, b, buf);
+    let buf = frame.store(m, b, buf);
     writer.frame(m, buf, frame, None);
     Outcome::Delivered
 }

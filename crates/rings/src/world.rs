@@ -166,6 +166,15 @@ impl<M: Memory> World<M> {
         self.cores.iter_mut().map(MockHost::fill).sum()
     }
 
+    /// The NIC passes pointers to frames in up to `count` buffers of its own, taken from the pool before
+    /// the rings are filled; how many it got.
+    pub fn emulate(&mut self, count: usize) -> usize {
+        let own = self.cores[0].lend(count);
+        let got = own.len();
+        self.nic.emulate(own);
+        got
+    }
+
     /// One step; how many frames it moved.
     ///
     /// # Errors
@@ -255,7 +264,8 @@ impl<M: Memory> World<M> {
     /// No buffer holds two frames that are in use.
     fn no_buffer_twice(&self) -> Result<(), Violation> {
         let mut seen = BTreeSet::new();
-        match self.cores.iter().flat_map(MockHost::held).find(|buf| !seen.insert(*buf)) {
+        let mut held = self.cores.iter().flat_map(MockHost::held).chain(self.nic.own());
+        match held.find(|buf| !seen.insert(*buf)) {
             Some(buf) => Err(Violation::Reused { buf: buf.0 }),
             None => Ok(()),
         }
@@ -278,6 +288,8 @@ impl<M: Memory> World<M> {
             self.nic.offered().judge(self.cores.iter().map(MockHost::received))?;
         }
         self.nic.stop();
+        let own: Vec<_> = self.nic.own().collect();
+        self.cores[0].take_back(&own);
         self.cores.iter_mut().for_each(MockHost::drain);
         let found = self.cores[0].count()?;
         if found != self.buffers {

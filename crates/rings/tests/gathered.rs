@@ -49,7 +49,7 @@ fn pieces_arrive_as_one_frame() {
                 want[..len].fill(0);
                 let kept = len.min(bytes.len());
                 want[..kept].copy_from_slice(&bytes[..kept]);
-                let frame = Frame { more: &pieces[1..], ..Frame::new(pieces[0], len as u16, 5, 6) };
+                let frame = Frame::gathered(pieces[0], &pieces[1..], len as u16, 5, 6);
                 let got = through(interface.clone(), frame);
                 assert_eq!(got, want, "{} cut at {cuts:?}, {len} B", interface.name());
             }

@@ -67,13 +67,17 @@ proptest! {
     fn any_schedule_keeps_every_promise(
         setup in setup(),
         ops in prop::collection::vec(op(), 0..120),
+        emulated in prop::option::of(0..64usize),
         cut: bool,
     ) {
         let (mut world, _) = common::with(&setup);
+        let own = emulated.map(|count| world.emulate(count));
         world.fill();
         for op in ops {
             world.apply(op)?;
         }
+        // Each frame that passed the NIC left an empty buffer for its own.
+        prop_assert_eq!(world.nic.own().count(), own.unwrap_or(0));
         let world = world.finish(cut)?;
         for core in &world.cores {
             prop_assert_eq!(common::counter(&core.counters(), "faults"), 0);

@@ -125,7 +125,7 @@ impl Engine {
                 _ => checksums::verify(&class.parsed, &f.gathered()),
             };
         }
-        Ok((class.queue, Frame { head: f.head, more: f.more, len, rss: class.rss, kind }))
+        Ok((class.queue, Frame::gathered(f.head, f.more, len, class.rss, kind)))
     }
 
     /// Filters and parses a frame that begins with `head`.

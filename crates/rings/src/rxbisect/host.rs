@@ -175,7 +175,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         }
         self.reader.tell(m);
         for ax in &mut self.ax {
-            self.faults += ax.producer.take_back(m, bufs, (ax.noticed, ax.noticed), self.buffers);
+            self.faults += ax.producer.take_back(m, bufs, ax.noticed, self.buffers);
         }
     }
 

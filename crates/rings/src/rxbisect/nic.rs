@@ -149,7 +149,7 @@ impl<M: Memory> NicHalf<M> {
             let Ok(buf) = ring.peek(m, self.buffers, frame.len, Outcome::NoBuffer) else { break };
             let notice = origin(id, ring.head());
             ring.advance();
-            frame.put(m, self.buffers, buf);
+            let buf = frame.store(m, self.buffers, buf);
             bx.writer.frame(m, buf, frame, Some(notice));
             *outcome = Outcome::Delivered;
             m.chain();
@@ -170,7 +170,7 @@ impl<M: Memory> NicHalf<M> {
         let ring = &mut self.ax[usize::from(ax)];
         let (notice, link) = (origin(ax, ring.consumer.head()), ring.link);
         ring.consumer.advance();
-        frame.put(m, self.buffers, buf);
+        let buf = frame.store(m, self.buffers, buf);
         let bx = &mut self.bx[queue];
         self.counts.batched += bx.flush(m);
         if link == queue {

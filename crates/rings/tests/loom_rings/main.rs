@@ -20,8 +20,9 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 13] = [
+const SCENARIOS: [Scenario; 14] = [
     privring::RING,
+    privring::PASSED,
     tx::SINGLE,
     tx::SEGMENTS,
     pool::STACK,

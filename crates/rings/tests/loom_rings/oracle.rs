@@ -1,10 +1,12 @@
 //! The two ends of a port, judged by [`rings::oracle`]. Spares instead of the pool keep the checker's
 //! work small; the pool has a scenario of its own.
 
+use std::cell::Cell;
+
 use memory::checked::{CheckedBuffers, CheckedSpace, CheckedView};
 use memory::{Buf, Geometry, Memory, Space};
 use rings::oracle::{self, Ledger, MARK, Offered};
-use rings::{Buffers, Completion, Host, Nic, Outcome};
+use rings::{Buffers, Completion, Host, Nic, Outcome, Rest};
 
 /// Bytes of a frame.
 pub(crate) const LEN: u16 = 60;
@@ -40,11 +42,18 @@ impl Buffers<CheckedView> for Spares {
 pub(crate) struct Port<N> {
     pub(crate) nic: N,
     offered: Offered,
+    /// A buffer of the NIC's own, where it passes pointers.
+    own: Option<(CheckedBuffers, Cell<Buf>)>,
 }
 
 impl<N: Nic<CheckedView>> Port<N> {
     pub(crate) fn new(nic: N, queues: u32) -> Port<N> {
-        Port { nic, offered: Offered::new(queues) }
+        Port { nic, offered: Offered::new(queues), own: None }
+    }
+
+    /// The same with frames that lie in `own` before they are delivered.
+    pub(crate) fn passing(self, b: CheckedBuffers, own: Buf) -> Port<N> {
+        Port { own: Some((b, Cell::new(own))), ..self }
     }
 
     /// Offers frames to `queue` until one is delivered; waits where there is no room.
@@ -53,7 +62,12 @@ impl<N: Nic<CheckedView>> Port<N> {
             let n = self.offered.next(queue);
             let mark = oracle::mark(queue, n);
             let mut outcome = [Outcome::BadFrame];
-            self.nic.deliver(m, queue, &[oracle::frame(&mark, LEN)], &mut outcome);
+            let mut frame = oracle::frame(&mark, LEN);
+            if let Some((b, own)) = &self.own {
+                m.put(*b, own.get(), 0, &mark, LEN.into());
+                frame.rest = Rest::Buffer(own);
+            }
+            self.nic.deliver(m, queue, &[frame], &mut outcome);
             self.offered.ended(queue, n, outcome[0]).unwrap();
             match outcome[0] {
                 Outcome::Delivered => return,
@@ -77,7 +91,7 @@ impl<N: Nic<CheckedView>> Port<N> {
     {
         self.nic.stop(m);
         self.offered.judge(cores.iter().map(|core| &core.received)).unwrap();
-        let mut all = Vec::new();
+        let mut all: Vec<_> = self.own.iter().map(|(_, own)| own.get()).collect();
         for mut core in cores {
             core.host.drain(m, &mut core.spares);
             assert!(core.host.counters().iter().all(|(name, n)| *name != "faults" || *n == 0), "faults");

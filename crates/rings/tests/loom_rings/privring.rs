@@ -1,15 +1,20 @@
 //! One core, one NIC.
 
-use memory::Side;
 use memory::checked::{CheckedSpace, Scenario, spawn};
+use memory::{Buf, Side};
 use rings::privring::{Sizes, build};
 
 use crate::oracle::{Core, Port, Spares, buffers};
 
-pub(crate) const RING: Scenario = Scenario { name: "privring, ring 2, 3 frames", run };
+pub(crate) const RING: Scenario = Scenario { name: "privring, ring 2, 3 frames", run: |s| run(s, None) };
 
-fn run(mut space: CheckedSpace) {
-    let b = buffers(&mut space, 3);
+/// The buffer that the core has posted is the NIC's next one: both write and read the same bytes in turn.
+pub(crate) const PASSED: Scenario =
+    Scenario { name: "privring, ring 2, 3 frames, pointers passed", run: |s| run(s, Some(Buf(3))) };
+
+fn run(mut space: CheckedSpace, own: Option<Buf>) {
+    let count = 3 + u32::from(own.is_some());
+    let b = buffers(&mut space, count);
     let (mut hosts, nic) = build(&mut space, &Sizes { ring: 2 }, 1, b).unwrap();
     let space = space.share();
     let mut m = space.view(Side::Host);
@@ -19,11 +24,19 @@ fn run(mut space: CheckedSpace) {
         core
     });
     let (mut m, mut port) = (space.view(Side::Nic), Port::new(nic, 1));
+    if let Some(own) = own {
+        port = port.passing(b, own);
+    }
     (0..3).for_each(|_| port.deliver(&mut m, 0));
-    port.settle(&mut space.view(Side::Both), vec![core.join().unwrap()], 3);
+    port.settle(&mut space.view(Side::Both), vec![core.join().unwrap()], count.into());
 }
 
 #[test]
 fn frames_arrive_once_and_intact() {
     crate::passes(RING);
+}
+
+#[test]
+fn a_buffer_that_changes_hands_is_never_in_two() {
+    crate::passes(PASSED);
 }

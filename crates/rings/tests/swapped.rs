@@ -1,0 +1,72 @@
+//! Frames that lie in buffers already (rxbisect §5), over every interface: pointers move, bytes do not.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod common;
+
+use std::cell::Cell;
+
+use memory::{Buf, Geometry, Memory};
+use rings::{Completion, Frame, Host, Interface, Nic, Outcome, privring, rxbisect, shring};
+
+const BUFFERS: Geometry = Geometry { count: 8, stride: 128, offset: 0, room: 128 };
+
+fn interfaces() -> [Interface; 3] {
+    [
+        Interface::PrivRing(privring::Sizes { ring: 4 }),
+        Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4 }),
+        Interface::RxBisect(rxbisect::Sizes { ax: 4, bx: 8, ..rxbisect::Sizes::default() }),
+    ]
+}
+
+#[test]
+fn the_host_gets_the_frames_own_buffer_and_the_nic_the_hosts_empty_one() {
+    for interface in interfaces() {
+        let name = interface.name();
+        let (mut world, _) = common::world(interface, 1, BUFFERS.count);
+        let [own] = world.cores[0].lend(1)[..] else { panic!("no buffer") };
+        world.fill();
+        let (m, rx, _) = world.nic.parts();
+        (0..BUFFERS.count).for_each(|buf| m.put(BUFFERS, Buf(buf.into()), 0, &[buf as u8; 128], 128));
+        let lies = Cell::new(own);
+        let mut out = [Outcome::BadFrame];
+        rx.deliver(m, 0, &[Frame::lying(&lies, 100, 5, 6)], &mut out);
+        assert_eq!(out, [Outcome::Delivered], "{name}");
+        let empty = lies.get();
+        assert_ne!(empty, own, "{name}");
+        let (m, rx, _, pool) = world.cores[0].parts();
+        let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; 2];
+        assert_eq!(rx.rx_burst(m, pool, &mut got), 1);
+        assert_eq!(got[0], Completion { buf: own, len: 100, rss: 5, kind: 6 }, "{name}");
+        for buf in [own, empty] {
+            let mut bytes = [0xff; 128];
+            m.get(BUFFERS, buf, 0, &mut bytes, 128);
+            assert_eq!(bytes, [buf.0 as u8; 128], "{name}: nobody wrote a byte");
+        }
+        world.cores[0].take_back(&[own, empty]);
+        world.finish(true).unwrap();
+    }
+}
+
+#[test]
+fn a_dropped_frame_stays_where_it_lies() {
+    for interface in interfaces() {
+        let name = interface.name();
+        let (mut world, _) = common::world(interface, 1, BUFFERS.count);
+        let own = world.cores[0].lend(4); // so that four are left for a ring of four
+        assert_eq!(world.fill(), 0);
+        let lies: Vec<_> = (0..5).map(|_| Cell::new(own[0])).collect();
+        let frames: Vec<_> = lies.iter().map(|buf| Frame::lying(buf, 60, 0, 0)).collect();
+        let mut out = [Outcome::BadFrame; 5];
+        let (m, rx, _) = world.nic.parts();
+        rx.deliver(m, 0, &frames, &mut out);
+        assert_eq!(out[..4], [Outcome::Delivered; 4], "{name}");
+        assert!(matches!(out[4], Outcome::RingFull | Outcome::NoBuffer), "{name}: {:?}", out[4]);
+        assert_eq!(lies[4].get(), own[0], "{name}");
+        let mut empties: Vec<_> = lies[..4].iter().map(|buf| buf.get().0).collect();
+        empties.sort_unstable();
+        let mut posted: Vec<_> = (0..u64::from(BUFFERS.count)).filter(|b| !own.contains(&Buf(*b))).collect();
+        posted.sort_unstable();
+        assert_eq!(empties, posted, "{name}: the four that were posted");
+    }
+}

@@ -442,7 +442,7 @@ fn spawn_card(
     let buffer_bytes = (c.nic_buffer_kib.value * 1024.0) as u32;
     let max_frame = s.server.buffers.room;
     let config = Config { rate_bps, buffer_bytes, max_frame, ..Config::default() };
-    let port = Port::new(nic, packet::Rss::spread(plug.queues), plug.queues, config);
+    let port = Port::new(nic, s.steer.over(plug.queues), plug.queues, config);
     let queue_bps = (c.tx_queue_gbps.value * 1e9) as u64;
     for q in 0..plug.queues {
         nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
@@ -468,7 +468,7 @@ fn soft_port(
     let config = Config { rate_bps: 0, max_frame: s.server.buffers.room, ..Config::default() };
     let sent = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head: 0 };
     SoftPort {
-        rx: Port::new(nic, packet::Rss::spread(plug.queues), plug.queues, config),
+        rx: Port::new(nic, s.steer.over(plug.queues), plug.queues, config),
         tx: TxPort::new(nic_tx, plug.buffers, sent),
         buffers: plug.buffers,
         feed,

@@ -1,6 +1,7 @@
 //! What is to be simulated: a server, an interface, an application, a traffic.
 
 use memory::Ps;
+use packet::SteerBy;
 use traffic::Source;
 
 use crate::app::App;
@@ -37,6 +38,8 @@ pub struct Scenario {
     pub cores: u32,
     /// Frames of each port, in order of time; as many ports as sources.
     pub sources: Vec<Box<dyn Source>>,
+    /// How the cards choose a core.
+    pub steer: SteerBy,
     /// Empty or full rings.
     pub start: Start,
     /// Of placement, replacement and sampling.

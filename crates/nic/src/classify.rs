@@ -1,15 +1,15 @@
-//! Parse and RSS: which queue a frame goes to.
+//! Parse and steering: which queue a frame goes to.
 
-use packet::{Fault, Parsed, Rss};
+use packet::{Fault, Parsed, Steering};
 
 /// What the card's parser found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
     /// Receive queue.
     pub queue: u16,
-    /// RSS hash; 0 where nothing of the frame is hashed.
+    /// RSS hash, or the number that steering goes by; 0 where the frame has none.
     pub rss: u32,
-    /// Whether `rss` is a hash.
+    /// Whether it has one.
     pub hashed: bool,
     /// Packet type, the bits of [`packet::kind`].
     pub kind: u32,
@@ -20,9 +20,9 @@ pub struct Class {
 /// Queue, hash and type of a frame of `len` bytes that begins with `head`; `None` if it is malformed.
 ///
 /// A header that runs past a captured part is not the frame's fault: what was parsed before it counts.
-/// An unknown ethertype is no fault either; such frames hash to 0.
+/// An unknown ethertype is no fault either; such frames have number 0.
 #[inline(always)]
-pub fn classify(rss: &Rss, head: &[u8], len: u32) -> Option<Class> {
+pub fn classify(steering: &impl Steering, head: &[u8], len: u32) -> Option<Class> {
     let parsed = packet::parse(head);
     match parsed.fault {
         Some(Fault::Version | Fault::Length) => return None,
@@ -30,7 +30,7 @@ pub fn classify(rss: &Rss, head: &[u8], len: u32) -> Option<Class> {
         _ if len == 0 => return None,
         _ => {}
     }
-    let hash = rss.hashed(&parsed, head);
-    let (value, hashed) = (hash.unwrap_or(0), hash.is_some());
-    Some(Class { queue: rss.queue(value), rss: value, hashed, kind: parsed.kind, parsed })
+    let number = steering.number(&parsed, head);
+    let (value, hashed) = (number.unwrap_or(0), number.is_some());
+    Some(Class { queue: steering.queue(value), rss: value, hashed, kind: parsed.kind, parsed })
 }

@@ -1,4 +1,4 @@
-//! One port's receive side: parse, RSS, admit, deliver.
+//! One port's receive side: parse, steer, admit, deliver.
 
 use memory::{Memory, Ps};
 use rings::{Frame, Nic, Outcome};
@@ -42,7 +42,7 @@ pub struct Arrival<'a> {
 /// The receive side of a port over a ring's NIC half.
 pub struct Port<R> {
     nic: R,
-    rss: packet::Rss,
+    steer: packet::Steer,
     config: Config,
     holding: Holding,
     wire: Pace,
@@ -54,11 +54,11 @@ pub struct Port<R> {
 }
 
 impl<R> Port<R> {
-    /// A port that spreads frames over `queues` queues of `nic` with `rss`.
-    pub fn new(nic: R, rss: packet::Rss, queues: u16, config: Config) -> Port<R> {
+    /// A port that spreads frames over `queues` queues of `nic` as `steer` says.
+    pub fn new(nic: R, steer: impl Into<packet::Steer>, queues: u16, config: Config) -> Port<R> {
         Port {
             nic,
-            rss,
+            steer: steer.into(),
             config,
             holding: Holding::new(config.buffer_bytes),
             wire: Pace::new(config.rate_bps),
@@ -111,7 +111,7 @@ impl<R> Port<R> {
     /// Queue, hash and type of a frame, or `None` if it is malformed or longer than a host buffer.
     #[inline]
     pub fn classify(&self, head: &[u8], len: u32) -> Option<Class> {
-        if len > self.config.max_frame { None } else { classify(&self.rss, head, len) }
+        if len > self.config.max_frame { None } else { classify(&self.steer, head, len) }
     }
 
     /// Takes one frame from the wire at its time; its queue and fate.

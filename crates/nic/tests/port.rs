@@ -5,7 +5,7 @@ mod clock;
 use clock::{Clock, Ring};
 use memory::Ps;
 use nic::{Arrival, Config, Port};
-use packet::Rss;
+use packet::{ByPort, PARTITION_PORT, Rss, Steering};
 use proptest::prelude::*;
 use rings::Outcome;
 
@@ -121,6 +121,30 @@ fn rss_chooses_the_queue_and_the_counters_follow() {
         assert!(stored > 0);
         assert_eq!(p.counters().of(queue, Outcome::Delivered), stored);
     }
+}
+
+#[test]
+fn the_udp_port_chooses_the_queue_where_it_steers() {
+    let (mut m, mut p) = (Clock::default(), Port::new(Ring::new(0, 999), ByPort::spread(6), 6, OPEN));
+    let mut to = |dport: u16| {
+        let mut bytes = head(7);
+        bytes[36..38].copy_from_slice(&dport.to_be_bytes());
+        let (queue, _) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60 });
+        let class = p.classify(&bytes, 60).unwrap();
+        // Who distributes by the number alone, as a completion reports it, finds the same queue.
+        assert_eq!((class.queue, ByPort::spread(6).queue(class.rss), class.hashed), (queue, queue, true));
+        queue
+    };
+    let queues: Vec<_> = (0..12).map(|partition| to(PARTITION_PORT + partition)).collect();
+    assert_eq!(queues, [0, 1, 2, 3, 4, 5, 0, 1, 2, 3, 4, 5]);
+    for other in [0, 80, PARTITION_PORT - 1, u16::MAX] {
+        assert!(to(other) < 6);
+    }
+    let mut tcp = head(7);
+    tcp[23] = 6;
+    tcp[36..38].copy_from_slice(&(PARTITION_PORT + 3).to_be_bytes());
+    let class = p.classify(&tcp, 60).unwrap();
+    assert_eq!((class.queue, class.rss, class.hashed), (0, 0, false), "no UDP port");
 }
 
 proptest! {

@@ -9,9 +9,11 @@ pub mod fuzz;
 pub mod kind;
 mod parse;
 mod rss;
+mod steer;
 
 pub use parse::{Fault, Parsed, Tuple, parse};
 pub use rss::{DEFAULT_KEY, Fields, Rss, RssError, SYMMETRIC_KEY};
+pub use steer::{ByPort, PARTITION_PORT, Steer, SteerBy, Steering};
 
 /// Bytes of an Ethernet header without tags.
 pub const ETHERNET: usize = 14;

@@ -114,12 +114,7 @@ impl Rss {
     /// The default key and a table that deals its entries round-robin to queues `0..queues`: 128
     /// entries, or more where that spreads them within 2%.
     pub fn spread(queues: u16) -> Self {
-        let queues = queues.max(1);
-        let even = queues.is_power_of_two();
-        let entries =
-            usize::from(queues).saturating_mul(if even { 1 } else { 64 }).next_power_of_two().max(128);
-        let table: Vec<u16> = (0..queues).cycle().take(entries).collect();
-        match Self::new(&DEFAULT_KEY, &table) {
+        match Self::new(&DEFAULT_KEY, &deal(queues)) {
             Ok(rss) => rss,
             Err(_) => unreachable!("the default key has 40 bytes and the table a power of two of entries"),
         }
@@ -168,6 +163,14 @@ impl Rss {
     pub fn table(&self) -> &[u16] {
         &self.table
     }
+}
+
+/// An indirection table that deals its entries round-robin to queues `0..queues`.
+pub(crate) fn deal(queues: u16) -> Vec<u16> {
+    let queues = queues.max(1);
+    let even = queues.is_power_of_two();
+    let entries = usize::from(queues).saturating_mul(if even { 1 } else { 64 }).next_power_of_two().max(128);
+    (0..queues).cycle().take(entries).collect()
 }
 
 /// Addresses and ports of IPv4 without options: they lie side by side.

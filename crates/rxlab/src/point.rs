@@ -4,6 +4,7 @@ use apps::Kind;
 use memory::Ps;
 use model::profile::Server;
 use model::{Report, Scenario, Start};
+use packet::SteerBy;
 use rings::Interface;
 use traffic::{Line, Rate, Workload};
 
@@ -25,6 +26,8 @@ pub(crate) struct Point {
     pub workload: Workload,
     /// How it is offered.
     pub rate: Rate,
+    /// How the cards choose a core.
+    pub steer: SteerBy,
     /// From empty or full rings.
     pub start: Start,
     /// Seed.
@@ -60,6 +63,7 @@ impl Point {
             app: self.app.into(),
             cores: self.cores,
             sources: (0..used).map(source).collect(),
+            steer: self.steer,
             start: self.start,
             seed: self.seed,
             sampling: self.sampling,

@@ -8,8 +8,9 @@ use clap::{Args, Parser};
 use memory::Ps;
 use model::profile::Server;
 use model::{BURST, SAMPLING, Start, TX_RING};
+use packet::SteerBy;
 use rings::Interface;
-use traffic::{Rate, Spec, Trace, Workload};
+use traffic::{Rate, Spec, Target, Trace, Workload};
 
 use crate::fail::Fail;
 use crate::point::Point;
@@ -32,14 +33,19 @@ pub(crate) struct Setup {
         value_name = "W",
         default_value = "fixed:1500,flows=10M",
         help_heading = "Traffic",
-        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW]; SIZES: fixed:BYTES, imix, \
-                empirical:NAME; HOW: constant, poisson, bursty:FRAMES"
+        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT]; SIZES: fixed:BYTES, \
+                imix, empirical:NAME; HOW: constant, poisson, bursty:FRAMES; WHAT goes to the first core \
+                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES"
     )]
     pub workload: String,
     /// Offered load on the wire, Gbps of all ports together, or `own` for a capture's own timing
     /// [default: what the ports can carry]
     #[arg(long, value_name = "own|GBPS", help_heading = "Traffic")]
     pub rate: Option<String>,
+    /// What chooses a core: the hash of a flow (rss), or the UDP destination port (port), into which a
+    /// generator then writes the core's number
+    #[arg(long, value_name = "rss|port", default_value = "rss", help_heading = "Traffic")]
+    pub steer: String,
     /// Server profile, see `rxlab profile list`
     #[arg(long, value_name = "NAME", default_value = "rxbisect-testbed", help_heading = "Server")]
     pub server: String,
@@ -95,6 +101,7 @@ pub(crate) struct Ready {
     /// Cores in use.
     pub cores: u32,
     app: Kind,
+    steer: SteerBy,
     setup: Setup,
 }
 
@@ -147,18 +154,38 @@ impl Setup {
             return Err(Fail::new(format!("--limit-ms {}: allowed: 1 to 100000", self.limit_ms)));
         }
         let app = app(&self.app, "")?;
-        let workload = match &self.pcap {
-            Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
-            None => Workload::Generated(
-                self.workload.parse::<Spec>().map_err(|e| Fail::new(format!("--workload: {e}")))?,
-            ),
-        };
+        let steer = steer(&self.steer)?;
         let ports = ports(&server, cores);
         let rate = match &self.rate {
             Some(text) => text.parse().map_err(|e| Fail::new(format!("--rate: {e}")))?,
             None => Rate::Gbps(server.nic.port_gbps * f64::from(ports)),
         };
-        Ok(Ready { server, workload, rate, cores, app, setup: self })
+        let load = match rate {
+            Rate::Gbps(all) => server.nic.port_gbps.min(all / f64::from(ports)),
+            Rate::Own => server.nic.port_gbps,
+        };
+        let workload = match &self.pcap {
+            Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
+            None => Workload::Generated(self.spec(steer, cores / ports, load)?),
+        };
+        Ok(Ready { server, workload, rate, cores, app, steer, setup: self })
+    }
+
+    /// The generator's traffic; where ports steer, `queues` partitions a port, which is offered `load` Gbps.
+    fn spec(&self, steer: SteerBy, queues: u32, load: f64) -> Result<Spec, Fail> {
+        let bad = |what: &str| Err(Fail::new(format!("--workload {}: {what}", self.workload)));
+        let mut spec: Spec = self.workload.parse().map_err(|e| Fail::new(format!("--workload: {e}")))?;
+        if spec.partitions == 0 && steer == SteerBy::Port {
+            spec.partitions = queues;
+        }
+        match spec.target {
+            Some(_) if spec.partitions == 0 => bad("a target needs --steer port"),
+            Some(_) if spec.partitions == 1 => bad("a target needs 2 cores of a port or more"),
+            Some(Target::Gbps(gbps)) if gbps > load => {
+                bad(&format!("allowed for a target: at most the {load} Gbps of a port"))
+            }
+            _ => Ok(spec),
+        }
     }
 
     /// A comparison of half a capture looks like one of the whole: it is asked for by name.
@@ -184,6 +211,12 @@ fn check(flag: &str, value: u32, lo: u32, hi: u32, what: &str) -> Result<(), Fai
         return Ok(());
     }
     Err(Fail::new(format!("{flag} {value}: allowed: {lo} to {hi} {what}")))
+}
+
+/// What chooses a core, by its name.
+fn steer(name: &str) -> Result<SteerBy, Fail> {
+    let found = SteerBy::ALL.into_iter().find(|s| s.name() == name);
+    found.ok_or_else(|| Fail::new(format!("--steer: unknown `{name}`; allowed: rss, port")))
 }
 
 /// An application by its name; errors name `others`, which the caller allows besides.
@@ -213,6 +246,7 @@ impl Ready {
             cores: self.cores,
             workload: self.workload.clone(),
             rate: self.rate,
+            steer: self.steer,
             start,
             seed: s.seed.wrapping_add(u64::from(placement)),
             sampling: s.sampling,
@@ -270,6 +304,7 @@ impl Ready {
             "ports": ports(&self.server, self.cores),
             "app": s.app,
             "rate": self.rate.to_string(),
+            "steer": self.steer.name(),
             "ddio_ways": self.server.caches.ddio_ways,
             "ring": s.ring,
             "ax": s.ax,
@@ -313,8 +348,9 @@ impl Ready {
         };
         let pool = s.pool.map_or(String::new(), |p| format!(" --pool {p}"));
         format!(
-            "rxlab compare {traffic} --rate {} --server {} --cores {} --app {} --ddio-ways {} --interfaces {interface} {sizes} --tx-ring {}{pool} --burst {} --seed {} --sampling {} --placements {} --limit-ms {}",
+            "rxlab compare {traffic} --rate {} --steer {} --server {} --cores {} --app {} --ddio-ways {} --interfaces {interface} {sizes} --tx-ring {}{pool} --burst {} --seed {} --sampling {} --placements {} --limit-ms {}",
             self.rate,
+            s.steer,
             s.server,
             self.cores,
             s.app,

@@ -58,6 +58,11 @@ fn bad_values_are_told_in_one_line() {
     refused(&["compare", "--interfaces", "tokenring"], &["tokenring", "privring, shring, rxbisect"]);
     refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat"]);
     refused(&["compare", "--workload", "sometimes"], &["sometimes", "imix"]);
+    refused(&["compare", "--steer", "dice"], &["--steer", "dice", "rss, port"]);
+    refused(&["compare", "--workload", "imix,target=gbps:1"], &["target", "--steer port"]);
+    let target = ["compare", "--steer", "port", "--workload", "imix,target=gbps:60", "--rate", "100"];
+    refused(&target, &["target=gbps:60", "at most the 50 Gbps"]);
+    refused(&[&target[..], &["--cores", "2"]].concat(), &["2 cores of a port"]);
     refused(&["compare", "--rate", "-3"], &["-3"]);
     refused(&["compare", "--rate", "fast"], &["fast", "own"]);
     refused(&["compare", "--ddio-ways", "12"], &["--ddio-ways 12", "1 to 11"]);
@@ -182,6 +187,20 @@ fn a_comparison_has_the_documented_shape() {
         let of = |key: &str| c[key].as_u64().unwrap();
         assert_eq!(of("offered"), of("delivered") + of("dropped") + of("in_nic"));
         assert_eq!(of("buffers"), of("buffers_free"));
+    }
+}
+
+#[test]
+fn a_target_is_the_first_core_of_each_port() {
+    let target = ["--cores", "8", "--steer", "port", "--workload", "fixed:1500,target=gbps:1"];
+    let base =
+        ["compare", "--placements", "1", "--no-search", "--rate", "62", "--interfaces", "privring", "--json"];
+    let v = json(&[&base[..], &target[..]].concat());
+    let report = &v["results"][0];
+    let rate = |core: usize| report["per_core"][core]["mpps"].as_f64().unwrap() * 1524.0 * 8e-3;
+    for core in 0..8 {
+        let expected = if core % 4 == 0 { 1.0 } else { 10.0 };
+        assert!((rate(core) / expected - 1.0).abs() < 0.05, "core {core}: {} Gbps", rate(core));
     }
 }
 

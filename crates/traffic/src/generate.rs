@@ -1,12 +1,13 @@
 //! Generated traffic as one port's endless stream: UDP over IPv4, no memory per flow.
 
 use crate::flows::{Draw, Name, name};
+use crate::partition::Partitions;
 use crate::powers::{Powers, powers};
 use crate::replay::mix;
 use crate::sizes::{HEADERS, Objects, imix, unit};
 use crate::wire::Wire;
 use crate::{Arrival, Arrivals, HEAD, Line, Rate, Sizes, Source, Spec, wire_bytes};
-use packet::checksum;
+use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
 use std::f64::consts::LN_2;
@@ -15,6 +16,7 @@ pub(crate) struct Generator {
     rng: Pcg64Mcg,
     frames: Frames,
     draw: Draw,
+    partitions: Option<Partitions>,
     /// Flow number of this port's flow 0, and from one to the next.
     port: u32,
     ports: u32,
@@ -36,6 +38,7 @@ enum Frames {
 impl Generator {
     pub(crate) fn new(spec: &Spec, line: Line, rate: Rate, seed: u64) -> Self {
         let pace = line.pace(rate);
+        let idle = pace.is_none();
         let flows = spec.flows.saturating_sub(u64::from(line.port)).div_ceil(u64::from(line.ports.max(1)));
         let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
         let frames = match &spec.sizes {
@@ -43,18 +46,21 @@ impl Generator {
             Sizes::Imix => Frames::Imix,
             Sizes::Empirical(cdf) => Frames::Objects(Box::new(Objects::new(cdf.clone()))),
         };
-        let clock = Clock::new(spec, pace.unwrap_or_default(), &mut rng);
+        let pace = pace.unwrap_or_default();
+        let clock = Clock::new(spec, pace, &mut rng);
+        let partitions = Partitions::new(spec, pace, &mut rng);
         Self {
             rng,
             frames,
             draw: Draw::new(spec.draw, flows.max(1)),
+            partitions,
             port: line.port,
             ports: line.ports,
             salt: mix(mix(seed)) as u32,
             clock,
             wire: Wire::new(line),
             template: template(line.port),
-            idle: pace.is_none() || flows == 0,
+            idle: idle || flows == 0,
         }
     }
 
@@ -82,13 +88,21 @@ impl Source for Generator {
             return false;
         }
         let (flow, len) = self.pick();
+        let (port, len) = match &mut self.partitions {
+            Some(partitions) => {
+                let (partition, len) = partitions.next(flow, len);
+                (Some(PARTITION_PORT.wrapping_add(partition as u16)), len)
+            }
+            None => (None, len),
+        };
         let due = self.clock.next(wire_bytes(len), &mut self.rng);
         out.at = self.wire.send(due, len);
         out.len = len;
         out.head_len = HEADERS as u8;
         out.head = self.template;
         let flow = (flow as u32).wrapping_mul(self.ports).wrapping_add(self.port);
-        address(&mut out.head, name(flow.wrapping_add(self.salt)), len);
+        let name = name(flow.wrapping_add(self.salt));
+        address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len);
         true
     }
 }
@@ -108,7 +122,7 @@ struct Clock {
 impl Clock {
     /// The first frame comes at a random phase, so that ports do not march in step.
     fn new(spec: &Spec, ps_per_byte: f64, rng: &mut Pcg64Mcg) -> Self {
-        let mean = spec.sizes.mean_frame().map(|len| len + f64::from(crate::OVERHEAD));
+        let mean = spec.mean_frame().map(|len| len + f64::from(crate::OVERHEAD));
         let frames = match spec.arrivals {
             Arrivals::Bursty { burst } => f64::from(burst),
             _ => 1.0,

@@ -6,7 +6,8 @@ use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
-/// Generated traffic. Its text form is `SIZES[,flows=N][,zipf=S][,arrivals=HOW]`.
+/// Generated traffic. Its text form is
+/// `SIZES[,flows=N][,zipf=S][,arrivals=HOW][,partitions=N][,target=WHAT]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub struct Spec {
@@ -18,6 +19,40 @@ pub struct Spec {
     pub draw: FlowDraw,
     /// When frames are due.
     pub arrivals: Arrivals,
+    /// Partitions of each port's flows, up to 1024: the UDP destination port is
+    /// [`packet::PARTITION_PORT`] and the partition, and partitions have flows alike. 0: ports differ
+    /// with flows.
+    pub partitions: u32,
+    /// What partition 0 gets instead; the rest is for the others alike.
+    pub target: Option<Target>,
+}
+
+/// The traffic of partition 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// So many Gbps of each port, on the wire.
+    Gbps(f64),
+    /// A part of each port's frames.
+    Percent {
+        /// Percent, 0 to 100.
+        percent: f64,
+        /// Their length, without FCS.
+        len: u16,
+    },
+}
+
+impl Spec {
+    /// Mean frame length where it is known in advance.
+    pub(crate) fn mean_frame(&self) -> Option<f64> {
+        let mean = self.sizes.mean_frame()?;
+        match self.target {
+            Some(Target::Percent { percent, len }) if self.partitions > 0 => {
+                let part = percent / 100.0;
+                Some(part * f64::from(len) + (1.0 - part) * mean)
+            }
+            _ => Some(mean),
+        }
+    }
 }
 
 /// How a flow is drawn.
@@ -51,11 +86,15 @@ impl Default for Spec {
             flows: 10_000,
             draw: FlowDraw::Uniform,
             arrivals: Arrivals::Constant,
+            partitions: 0,
+            target: None,
         }
     }
 }
 
 const MAX_FLOWS: u64 = 1 << 32;
+const MAX_PARTITIONS: u32 = 1024;
+const OPTIONS: &str = "flows=N, zipf=S, arrivals=HOW, partitions=N, target=WHAT";
 
 impl FromStr for Spec {
     type Err = SpecError;
@@ -70,7 +109,9 @@ impl FromStr for Spec {
                 "flows" => spec.flows = flows(value)?,
                 "zipf" => spec.draw = zipf(value)?,
                 "arrivals" => spec.arrivals = arrivals(value)?,
-                _ => return Err(SpecError::new("workload option", part, "flows=N, zipf=S, arrivals=HOW")),
+                "partitions" => spec.partitions = partitions(value)?,
+                "target" => spec.target = Some(target(value)?),
+                _ => return Err(SpecError::new("workload option", part, OPTIONS)),
             }
         }
         Ok(spec)
@@ -78,14 +119,17 @@ impl FromStr for Spec {
 }
 
 fn sizes(s: &str) -> Result<Sizes, SpecError> {
-    let fixed = |n: &str| n.parse().ok().filter(|n| *n >= MIN_FRAME).map(Sizes::Fixed);
     match s.split_once(':') {
         None if s == "imix" => Ok(Sizes::Imix),
-        Some(("fixed", n)) => fixed(n)
-            .ok_or_else(|| SpecError::new("frame size", n, "60 to 65535 bytes, without the 4 bytes of FCS")),
+        Some(("fixed", n)) => frame(n).map(Sizes::Fixed),
         Some(("empirical", name)) => Cdf::load(name).map(Sizes::Empirical),
         _ => Err(SpecError::new("workload", s, "fixed:BYTES, imix, empirical:NAME or empirical:FILE")),
     }
+}
+
+fn frame(s: &str) -> Result<u16, SpecError> {
+    let len = s.parse().ok().filter(|n| *n >= MIN_FRAME);
+    len.ok_or_else(|| SpecError::new("frame size", s, "60 to 65535 bytes, without the 4 bytes of FCS"))
 }
 
 fn flows(s: &str) -> Result<u64, SpecError> {
@@ -117,6 +161,29 @@ fn arrivals(s: &str) -> Result<Arrivals, SpecError> {
     .ok_or_else(|| SpecError::new("arrivals", s, "constant, poisson, bursty:FRAMES (1 to 1048576)"))
 }
 
+fn partitions(s: &str) -> Result<u32, SpecError> {
+    let n = s.parse().ok().filter(|n| (1..=MAX_PARTITIONS).contains(n));
+    n.ok_or_else(|| SpecError::new("partitions", s, "1 to 1024"))
+}
+
+fn target(s: &str) -> Result<Target, SpecError> {
+    let number = |n: &str| n.parse().ok().filter(|n: &f64| *n >= 0.0 && n.is_finite());
+    let what = match s.split_once(':') {
+        Some(("gbps", n)) => number(n).map(Target::Gbps),
+        Some(("pct", rest)) => match rest.split_once('/') {
+            Some((n, size)) => {
+                let len = frame(size)?;
+                number(n).filter(|n| *n <= 100.0).map(|percent| Target::Percent { percent, len })
+            }
+            None => None,
+        },
+        _ => None,
+    };
+    what.ok_or_else(|| {
+        SpecError::new("target", s, "gbps:GBPS (of each port), pct:PERCENT/BYTES (of its frames)")
+    })
+}
+
 impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.sizes {
@@ -129,9 +196,17 @@ impl fmt::Display for Spec {
             write!(f, ",zipf={s}")?;
         }
         match self.arrivals {
-            Arrivals::Constant => write!(f, ",arrivals=constant"),
-            Arrivals::Poisson => write!(f, ",arrivals=poisson"),
-            Arrivals::Bursty { burst } => write!(f, ",arrivals=bursty:{burst}"),
+            Arrivals::Constant => write!(f, ",arrivals=constant")?,
+            Arrivals::Poisson => write!(f, ",arrivals=poisson")?,
+            Arrivals::Bursty { burst } => write!(f, ",arrivals=bursty:{burst}")?,
+        }
+        if self.partitions > 0 {
+            write!(f, ",partitions={}", self.partitions)?;
+        }
+        match self.target {
+            None => Ok(()),
+            Some(Target::Gbps(gbps)) => write!(f, ",target=gbps:{gbps}"),
+            Some(Target::Percent { percent, len }) => write!(f, ",target=pct:{percent}/{len}"),
         }
     }
 }

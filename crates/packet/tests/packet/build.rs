@@ -133,6 +133,8 @@ impl Shape {
                 let len = bytes.len() as u16;
                 bytes[4..6].copy_from_slice(&len.to_be_bytes());
             }
+            // Timestamps (13, 14) have a length of their own, to which etherparse holds them.
+            1 => bytes[0] = 8,
             _ => {}
         }
         bytes

@@ -60,6 +60,7 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
         app: App::Sink,
         cores: 1,
         sources: vec![source],
+        steer: packet::SteerBy::Rss,
         start: Start::Empty,
         seed: 1,
         sampling: 1,

@@ -126,6 +126,74 @@ fn zipf_flows_follow_the_law() {
     }
 }
 
+/// Frames and bytes on the wire of each partition, and Gbps of all, of one port of two at 100 Gbps.
+fn partitions(spec: &str, n: u64) -> (BTreeMap<u16, (u64, u64)>, f64) {
+    let (mut got, mut bytes) = (BTreeMap::<u16, (u64, u64)>::new(), 0);
+    let last = run(source(spec, 1, 2, 200.0, 3).as_mut(), n, |a| {
+        let port = u16::from_be_bytes([a.head[36], a.head[37]]);
+        let of = got.entry(port - packet::PARTITION_PORT).or_default();
+        (of.0, of.1) = (of.0 + 1, of.1 + u64::from(wire_bytes(a.len)));
+        bytes += u64::from(wire_bytes(a.len));
+        assert_eq!(checksum::finish(checksum::add(17 + u64::from(a.len - 34), &a.head[26..42])), 0);
+    });
+    (got, bytes as f64 * 8000.0 / last as f64)
+}
+
+#[test]
+fn partitions_get_flows_alike_and_a_flow_stays_in_its_own() {
+    let (got, _) = partitions("imix,flows=8000,partitions=8", 400_000);
+    assert_eq!(got.keys().copied().collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
+    assert!(got.values().all(|(frames, _)| frames.abs_diff(50_000) < 1_500), "{got:?}");
+    // 1000 flows of a port: as many 5-tuples, whichever partitions they are in.
+    assert_eq!(flows("fixed:60,flows=1000,partitions=7", 0, 1, 5, 40_000).len(), 1000);
+}
+
+#[test]
+fn a_target_gets_its_gbps_and_the_others_the_rest_alike() {
+    for (spec, gbps) in
+        [("fixed:1500", 1.0), ("fixed:1500", 40.0), ("imix", 12.5), ("imix,arrivals=poisson", 5.0)]
+    {
+        let (got, all) = partitions(&format!("{spec},partitions=8,target=gbps:{gbps}"), 400_000);
+        let bytes: u64 = got.values().map(|(_, bytes)| bytes).sum();
+        assert!((all - 100.0).abs() < 1.5, "{spec}: {all} Gbps");
+        let rate = |p: u16| got[&p].1 as f64 / bytes as f64 * 100.0;
+        assert!((rate(0) / gbps - 1.0).abs() < 0.01, "{spec}: {} Gbps of {gbps}", rate(0));
+        for p in 1..8 {
+            assert!((rate(p) / ((100.0 - gbps) / 7.0) - 1.0).abs() < 0.03, "{spec}: {p} has {}", rate(p));
+        }
+    }
+}
+
+#[test]
+fn a_target_gets_its_share_of_frames_in_its_size() {
+    for percent in [0.0, 1.0, 12.5, 31.0, 100.0] {
+        let spec = format!("fixed:1500,partitions=8,target=pct:{percent}/60");
+        let (got, all) = partitions(&spec, 200_000);
+        let target = got.get(&0).copied().unwrap_or_default();
+        assert!((target.0 as f64 / 2000.0 - percent).abs() < 0.01, "{percent}: {target:?}");
+        assert_eq!(target.1, target.0 * 84, "60 B on the wire");
+        let others: Vec<_> = got.iter().filter(|(p, _)| **p != 0).collect();
+        assert!(others.iter().all(|(_, (frames, bytes))| *bytes == frames * 1524));
+        let even = (200_000 - target.0) / 7;
+        assert!(others.iter().all(|(_, of)| of.0.abs_diff(even) < 800), "{got:?}");
+        assert!((all - 100.0).abs() < 0.01, "{percent}: {all} Gbps");
+    }
+}
+
+#[test]
+fn targets_frames_come_evenly() {
+    let mut gaps = Vec::new();
+    let mut since = 0;
+    run(source("fixed:1500,partitions=4,target=pct:20/60", 0, 1, 100.0, 3).as_mut(), 1000, |a| {
+        since += 1;
+        if a.len == 60 {
+            gaps.push(since);
+            since = 0;
+        }
+    });
+    assert!(gaps[1..].iter().all(|gap| *gap == 5), "{gaps:?}");
+}
+
 /// Index of dispersion of counts in windows of ten mean gaps.
 fn dispersion(arrivals: &str) -> f64 {
     let spec = format!("fixed:1226,arrivals={arrivals}"); // 1250 B on the wire: 1 us at 10 Gbps

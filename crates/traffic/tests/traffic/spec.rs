@@ -1,7 +1,7 @@
 //! Descriptions of workloads: text to value and back, and errors that tell what is allowed.
 
 use proptest::prelude::*;
-use traffic::{Arrivals, FlowDraw, Rate, Sizes, Spec};
+use traffic::{Arrivals, FlowDraw, Rate, Sizes, Spec, Target};
 
 fn specs() -> impl Strategy<Value = Spec> {
     let sizes = prop_oneof![
@@ -16,12 +16,21 @@ fn specs() -> impl Strategy<Value = Spec> {
         Just(Arrivals::Poisson),
         (1u32..=1 << 20).prop_map(|burst| Arrivals::Bursty { burst }),
     ];
-    (sizes, 1u64..=1 << 32, draw, arrivals).prop_map(|(sizes, flows, draw, arrivals)| Spec {
-        sizes,
-        flows,
-        draw,
-        arrivals,
-    })
+    let target = prop_oneof![
+        Just(None),
+        (0.0..1e3).prop_map(|gbps| Some(Target::Gbps(gbps))),
+        (0.0..=100.0, 60u16..).prop_map(|(percent, len)| Some(Target::Percent { percent, len })),
+    ];
+    (sizes, 1u64..=1 << 32, draw, arrivals, 0u32..=1024, target).prop_map(
+        |(sizes, flows, draw, arrivals, partitions, target)| Spec {
+            sizes,
+            flows,
+            draw,
+            arrivals,
+            partitions,
+            target,
+        },
+    )
 }
 
 proptest! {
@@ -50,6 +59,10 @@ fn the_forms_of_the_manual() {
     assert_eq!(spec.to_string(), "fixed:1500,flows=10000000,arrivals=poisson");
     let spec: Spec = "imix, flows=20k, zipf=1.1, arrivals=bursty:32".parse().unwrap();
     assert_eq!((spec.flows, spec.draw), (20_000, FlowDraw::Zipf(1.1)));
+    let spec: Spec = "fixed:1500,partitions=8,target=pct:31/60".parse().unwrap();
+    assert_eq!((spec.partitions, spec.target), (8, Some(Target::Percent { percent: 31.0, len: 60 })));
+    assert_eq!(spec.to_string(), "fixed:1500,flows=10000,arrivals=constant,partitions=8,target=pct:31/60");
+    assert_eq!("imix,target=gbps:0.5".parse::<Spec>().unwrap().target, Some(Target::Gbps(0.5)));
     assert_eq!("200".parse(), Ok(Rate::Gbps(200.0)));
     assert_eq!("own".parse(), Ok(Rate::Own));
 }
@@ -71,6 +84,14 @@ fn errors_list_what_is_allowed() {
         ("imix,zipf=NaN", "zipf", "above 0"),
         ("imix,arrivals=even", "arrivals", "constant, poisson, bursty:FRAMES"),
         ("imix,arrivals=bursty:0", "arrivals", "1 to 1048576"),
+        ("imix,partitions=0", "partitions `0`", "1 to 1024"),
+        ("imix,partitions=1025", "partitions", "1 to 1024"),
+        ("imix,target=1", "target `1`", "gbps:GBPS (of each port), pct:PERCENT/BYTES"),
+        ("imix,target=gbps:-1", "target", "gbps:GBPS"),
+        ("imix,target=gbps:inf", "target", "gbps:GBPS"),
+        ("imix,target=pct:20", "target", "pct:PERCENT/BYTES"),
+        ("imix,target=pct:101/60", "target", "pct:PERCENT/BYTES"),
+        ("imix,target=pct:20/59", "frame size `59`", "60 to 65535"),
     ] {
         let error = text.parse::<Spec>().unwrap_err().to_string();
         assert!(error.contains(what) && error.contains(allowed), "{text:?}: {error}");

@@ -6,8 +6,9 @@ use rings::Completion;
 use crate::l3fwd::L3fwd;
 use crate::lb::{self, Lb};
 use crate::nat::{self, Nat};
+use crate::nf::{self, Nf};
 use crate::table::FlowTable;
-use crate::{App, Batch, Headers, Verdict};
+use crate::{App, Batch, Headers, Packet, Verdict};
 
 /// Which application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -18,11 +19,13 @@ pub enum Kind {
     Lb,
     /// Address translation.
     Nat,
+    /// Random reads and a route.
+    Nf,
 }
 
 impl Kind {
     /// All applications.
-    pub const ALL: [Kind; 3] = [Kind::L3fwd, Kind::Lb, Kind::Nat];
+    pub const ALL: [Kind; 4] = [Kind::L3fwd, Kind::Lb, Kind::Nat, Kind::Nf];
 
     /// The name on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -30,6 +33,7 @@ impl Kind {
             Kind::L3fwd => "l3fwd",
             Kind::Lb => "lb",
             Kind::Nat => "nat",
+            Kind::Nf => "nf",
         }
     }
 
@@ -39,6 +43,7 @@ impl Kind {
             Kind::L3fwd => crate::l3fwd::CYCLES,
             Kind::Lb => lb::CYCLES,
             Kind::Nat => nat::CYCLES,
+            Kind::Nf => nf::CYCLES,
         }
     }
 }
@@ -51,6 +56,8 @@ pub enum AnyApp<M: Memory, T> {
     Lb(Lb<T>),
     /// Address translation.
     Nat(Nat<T>),
+    /// Random reads and a route.
+    Nf(Nf<M>),
 }
 
 /// Calls the same method on whichever application it is.
@@ -60,6 +67,7 @@ macro_rules! each {
             AnyApp::L3fwd($app) => $call,
             AnyApp::Lb($app) => $call,
             AnyApp::Nat($app) => $call,
+            AnyApp::Nf($app) => $call,
         }
     };
 }
@@ -69,8 +77,8 @@ impl<M: Memory, T: FlowTable<M>> App<M> for AnyApp<M, T> {
         each!(self, app => App::<M>::cycles(app))
     }
 
-    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict {
-        each!(self, app => app.frame(m, headers))
+    fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict {
+        each!(self, app => app.frame(m, packet, headers))
     }
 
     fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {

@@ -3,7 +3,7 @@
 use memory::Memory;
 
 use crate::table::{FlowTable, Value};
-use crate::{App, Cause, End, Headers, Verdict};
+use crate::{App, Cause, End, Headers, Packet, Verdict};
 
 /// Servers by default (rxbisect §6).
 pub const SERVERS: u16 = 32;
@@ -78,7 +78,7 @@ impl<M: Memory, T: FlowTable<M>> App<M> for Lb<T> {
     }
 
     #[inline]
-    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict {
+    fn frame(&mut self, m: &mut M, _: &Packet<M>, headers: &mut Headers) -> Verdict {
         let Some(key) = headers.key() else { return Verdict::Pass };
         if !headers.hop() {
             return Verdict::Drop(Cause::TtlExpired); // and leaves no state

@@ -11,6 +11,7 @@ mod headers;
 pub mod l3fwd;
 pub mod lb;
 pub mod nat;
+pub mod nf;
 pub mod table;
 mod worker;
 
@@ -19,8 +20,19 @@ pub use batch::{Batch, Cause, Counters, Verdict};
 pub use headers::{End, Headers, SEEN};
 pub use worker::{Unsent, Worker, WorkerCounters};
 
-use memory::Memory;
+use memory::{Buf, Memory};
 use rings::Completion;
+
+/// Where a frame lies.
+#[derive(Clone, Copy)]
+pub struct Packet<M: Memory> {
+    /// The buffers that it lies in.
+    pub frames: M::Buffers,
+    /// Its buffer.
+    pub buf: Buf,
+    /// Its bytes, without FCS.
+    pub len: u16,
+}
 
 /// What an application does to packets.
 pub trait App<M: Memory> {
@@ -33,8 +45,8 @@ pub trait App<M: Memory> {
         0
     }
 
-    /// Decides on one frame and rewrites its headers.
-    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict;
+    /// Decides on one frame and rewrites its headers; what lies behind them is in `packet`.
+    fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict;
 
     /// Processes a burst: every buffer of `burst` ends in `batch`, to be sent or given back.
     #[inline]
@@ -53,7 +65,7 @@ pub trait App<M: Memory> {
             let verdict = if headers.is_bad() {
                 Verdict::Drop(Cause::BadHeader)
             } else if headers.is_ip() {
-                self.frame(m, &mut headers)
+                self.frame(m, &Packet { frames, buf: c.buf, len: c.len }, &mut headers)
             } else {
                 Verdict::Pass
             };

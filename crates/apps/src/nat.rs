@@ -5,7 +5,7 @@ use memory::Memory;
 use packet::Rss;
 
 use crate::table::{FlowTable, Key, Value};
-use crate::{App, Cause, End, Headers, Verdict};
+use crate::{App, Cause, End, Headers, Packet, Verdict};
 
 /// Cycles per frame beside memory accesses, in the framework that the paper used: assumed until fitted.
 pub const CYCLES: u32 = 1100;
@@ -192,7 +192,7 @@ impl<M: Memory, T: FlowTable<M>> App<M> for Nat<T> {
     }
 
     #[inline]
-    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict {
+    fn frame(&mut self, m: &mut M, _: &Packet<M>, headers: &mut Headers) -> Verdict {
         let (Some(to), Some(key)) = (headers.ipv4(End::Destination), headers.key()) else {
             return Verdict::Pass;
         };

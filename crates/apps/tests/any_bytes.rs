@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::Lb;
 use apps::nat::Nat;
+use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
 use apps::{AnyApp, Kind};
 use bench::{Bench, L4, ipv4, ipv6, region};
@@ -23,6 +24,9 @@ fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>> {
         Kind::L3fwd => AnyApp::L3fwd(L3fwd::new(FIB.clone(), Table, 0)),
         Kind::Lb => AnyApp::Lb(Lb::new(table(), 3, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[10, 0, 0, 1]], None, 0)),
+        Kind::Nf => {
+            AnyApp::Nf(Nf::new(L3fwd::new(FIB.clone(), Table, 0), Numbers::declared(), Table, 0, 1, 0))
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The application that ends a frame: it reads and checks each one, and gives its buffer back.
 
-use apps::{App, Cause, Headers, Verdict};
+use apps::{App, Cause, Headers, Packet, Verdict};
 use memory::Memory;
 
 use crate::ledger::Ledger;
@@ -24,7 +24,7 @@ impl<M: Memory> App<M> for Check {
     }
 
     #[inline]
-    fn frame(&mut self, _: &mut M, headers: &mut Headers) -> Verdict {
+    fn frame(&mut self, _: &mut M, _: &Packet<M>, headers: &mut Headers) -> Verdict {
         self.ledger.record(Stamp::read(headers.bytes()));
         Verdict::Drop(Cause::Consumed)
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::{self, Lb};
 use apps::nat::Nat;
+use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
 use apps::{App, Cause, Kind};
 use memory::Ps;
@@ -44,6 +45,11 @@ pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
         Work::App(Kind::L3fwd) => {
             let fib = Arc::new(Fib::default_route());
             run_with(config, || L3fwd::<View>::new(fib.clone(), Table, 0), |_| None)
+        }
+        Work::App(Kind::Nf) => {
+            let (fib, numbers) = (Arc::new(Fib::default_route()), Numbers::real());
+            let route = || L3fwd::<View>::new(fib.clone(), Table, 0);
+            run_with(config, || Nf::new(route(), numbers.clone(), Table, 0, 1, 0), |_| None)
         }
         Work::App(Kind::Lb) => run_with(config, || Lb::new(table(), lb::SERVERS, 0), |_| None),
         Work::App(Kind::Nat) => run_with(config, || Nat::new(table(), &[PUBLIC], None, 0), |_| None),

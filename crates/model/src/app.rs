@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apps::table::Declared;
-use apps::{AnyApp, Batch, Cause, Headers, Kind, Verdict};
+use apps::{AnyApp, Batch, Cause, Headers, Kind, Packet, Verdict};
 use memory::{Memory, Touch};
 use rings::Completion;
 
@@ -21,6 +21,11 @@ pub enum App {
     Lb,
     /// Address translation.
     Nat,
+    /// Random reads and a route; the first core of each port, the target, reads `target_reads` times more.
+    Nf {
+        /// Of each frame.
+        target_reads: u32,
+    },
     /// Reads every byte of a frame and frees its buffer: the receiver of `bench live`.
     Sink,
 }
@@ -31,6 +36,7 @@ impl From<Kind> for App {
             Kind::L3fwd => App::L3fwd,
             Kind::Lb => App::Lb,
             Kind::Nat => App::Nat,
+            Kind::Nf => App::Nf { target_reads: 0 },
         }
     }
 }
@@ -45,7 +51,7 @@ impl apps::App<View> for Sink {
         0
     }
 
-    fn frame(&mut self, _: &mut View, _: &mut Headers) -> Verdict {
+    fn frame(&mut self, _: &mut View, _: &Packet<View>, _: &mut Headers) -> Verdict {
         Verdict::Drop(Cause::Consumed)
     }
 
@@ -75,10 +81,10 @@ impl apps::App<View> for ModelApp {
         }
     }
 
-    fn frame(&mut self, m: &mut View, headers: &mut Headers) -> Verdict {
+    fn frame(&mut self, m: &mut View, packet: &Packet<View>, headers: &mut Headers) -> Verdict {
         match self {
-            ModelApp::Packets(app) => app.frame(m, headers),
-            ModelApp::Sink(app) => app.frame(m, headers),
+            ModelApp::Packets(app) => app.frame(m, packet, headers),
+            ModelApp::Sink(app) => app.frame(m, packet, headers),
         }
     }
 

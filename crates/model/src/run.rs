@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use apps::table::{Declared, Shape};
-use apps::{AnyApp, Worker, l3fwd, lb, nat as nat_app};
+use apps::{AnyApp, Worker, l3fwd, lb, nat as nat_app, nf};
 use memory::{Ps, Space};
 use nic::{Config, Port, TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
@@ -15,6 +15,7 @@ use crate::account::{self, Window};
 use crate::agents::{self, Book};
 use crate::app::{App, ModelApp, Sink};
 use crate::engine::{Engine, EngineError};
+use crate::hierarchy;
 use crate::meter::{Meter, Snapshot};
 use crate::nic_core::{self, Feed, SoftPort};
 use crate::pool::Priced;
@@ -138,6 +139,7 @@ fn cycles(s: &Scenario) -> Result<u32, Error> {
         App::L3fwd => ("l3fwd_cycles", &c.l3fwd_cycles),
         App::Lb => ("lb_cycles", &c.lb_cycles),
         App::Nat => ("nat_cycles", &c.nat_cycles),
+        App::Nf { .. } => ("lb_cycles", &c.lb_cycles), // A32
         App::Sink => return Ok(0),
     };
     if cycles.is_absent() {
@@ -192,6 +194,8 @@ struct Parts {
     shape: Shape,
     /// `l3fwd`'s routes, built when it runs: they fill 64 MiB.
     routes: Option<(std::sync::Arc<l3fwd::Fib>, Table)>,
+    /// The buffer of `nf`.
+    numbers: Option<Table>,
     ports: Vec<(rings::Port<View>, tx::Port<View>)>,
     /// What the sources of a software NIC read, port by port.
     sources: Vec<Table>,
@@ -207,12 +211,16 @@ impl Parts {
         let shape = Shape::new(FLOWS);
         let flows = shape.bind(space, "flows")?;
         let routes = match s.app {
-            App::L3fwd => {
+            App::L3fwd | App::Nf { .. } => {
                 let fib = std::sync::Arc::new(l3fwd::Fib::default_route());
                 let table = fib.bind(space)?;
                 Some((fib, table))
             }
             App::Lb | App::Nat | App::Sink => None,
+        };
+        let numbers = match s.app {
+            App::Nf { .. } => Some(nf::Numbers::bind(space)?),
+            _ => None,
         };
         let sizes = tx::Sizes { ring: s.tx_ring, ..tx::Sizes::default() };
         let (mut ports, mut sources) = (Vec::new(), Vec::new());
@@ -231,16 +239,25 @@ impl Parts {
         // One more handle, to count what is free at the end.
         let cache = rings::pool::CACHE.min(count);
         let caches = pool::build(space, count, hosts + 1, cache)?;
-        Ok(Parts { buffers, count, flows, shape, routes, ports, sources, caches })
+        Ok(Parts { buffers, count, flows, shape, routes, numbers, ports, sources, caches })
     }
 
-    fn app(&self, s: &Scenario, book: &Book) -> Result<ModelApp, Error> {
+    /// The application of queue `q` of a port, core `core`.
+    fn app(&self, s: &Scenario, book: &Book, core: usize, q: usize) -> Result<ModelApp, Error> {
         let cycles = cycles(s)?;
         let table = |value| Declared::new(self.shape, self.flows, value);
+        let route = |(fib, table): &(std::sync::Arc<l3fwd::Fib>, Table)| {
+            l3fwd::L3fwd::new(fib.clone(), *table, cycles)
+        };
         Ok(ModelApp::Packets(match (s.app, &self.routes) {
             (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: book.meter.clone() })),
-            (App::L3fwd, Some((fib, routes))) => {
-                AnyApp::L3fwd(l3fwd::L3fwd::new(fib.clone(), *routes, cycles))
+            (App::L3fwd, Some(routes)) => AnyApp::L3fwd(route(routes)),
+            (App::Nf { target_reads }, Some(routes)) => {
+                let Some(table) = self.numbers else { return Err(Error::Scenario("no buffer".into())) };
+                let extra = if q == 0 { target_reads } else { 0 };
+                let seed = hierarchy::mix(s.seed ^ core as u64);
+                let numbers = nf::Numbers::declared();
+                AnyApp::Nf(nf::Nf::new(route(routes), numbers, table, extra, seed, cycles))
             }
             (App::Nat, _) => AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, cycles)),
             _ => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, cycles)),
@@ -279,7 +296,7 @@ impl Run {
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
                 let Some(cache) = caches.next() else { break };
                 let pool = Priced { pool: cache, cycles: pool_cycles };
-                let app = parts.app(s, &book)?;
+                let app = parts.app(s, &book, first - queues[p] as usize + q, q)?;
                 let worker = Worker::new(host, tx, pool, parts.buffers, app, s.burst as usize);
                 workers.push((q >= queues[p] as usize, worker));
             }

@@ -1,9 +1,8 @@
 //! One run of the model: what is asked, and how it is built.
 
-use apps::Kind;
 use memory::Ps;
 use model::profile::Server;
-use model::{Report, Scenario, Start};
+use model::{App, Report, Scenario, Start};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Line, Rate, Workload};
@@ -19,7 +18,7 @@ pub(crate) struct Point {
     /// Receive interface and sizes.
     pub interface: Interface,
     /// Application.
-    pub app: Kind,
+    pub app: App,
     /// Cores in use.
     pub cores: u32,
     /// Traffic.
@@ -60,7 +59,7 @@ impl Point {
         let mut scenario = Scenario {
             server: self.server.clone(),
             interface: self.interface.clone(),
-            app: self.app.into(),
+            app: self.app,
             cores: self.cores,
             sources: (0..used).map(source).collect(),
             steer: self.steer,

@@ -7,7 +7,7 @@ use apps::Kind;
 use clap::{Args, Parser};
 use memory::Ps;
 use model::profile::Server;
-use model::{BURST, SAMPLING, Start, TX_RING};
+use model::{App, BURST, SAMPLING, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Rate, Spec, Target, Trace, Workload};
@@ -52,9 +52,12 @@ pub(crate) struct Setup {
     /// Cores in use, spread evenly over the ports [default: all of the server]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub cores: Option<u32>,
-    /// Application on every core: l3fwd, lb, nat
+    /// Application on every core: l3fwd, lb, nat, nf (random reads and a route)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
+    /// Random reads of a frame that the first core of each port makes beside those of all (nf)
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Server")]
+    pub target_reads: u32,
     /// LLC ways that DDIO may fill [default: the server's]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub ddio_ways: Option<u32>,
@@ -100,7 +103,7 @@ pub(crate) struct Ready {
     pub rate: Rate,
     /// Cores in use.
     pub cores: u32,
-    app: Kind,
+    app: App,
     steer: SteerBy,
     setup: Setup,
 }
@@ -153,7 +156,14 @@ impl Setup {
         if !(1..=100_000).contains(&self.limit_ms) {
             return Err(Fail::new(format!("--limit-ms {}: allowed: 1 to 100000", self.limit_ms)));
         }
-        let app = app(&self.app, "")?;
+        let app = match (app(&self.app, "")?.into(), self.target_reads) {
+            (App::Nf { .. }, target_reads) => {
+                check("--target-reads", target_reads, 0, 100_000, "reads of a frame")?;
+                App::Nf { target_reads }
+            }
+            (app, 0) => app,
+            (_, n) => return Err(Fail::new(format!("--target-reads {n}: allowed: with --app nf"))),
+        };
         let steer = steer(&self.steer)?;
         let ports = ports(&server, cores);
         let rate = match &self.rate {
@@ -303,6 +313,7 @@ impl Ready {
             "cores": self.cores,
             "ports": ports(&self.server, self.cores),
             "app": s.app,
+            "target_reads": s.target_reads,
             "rate": self.rate.to_string(),
             "steer": self.steer.name(),
             "ddio_ways": self.server.caches.ddio_ways,
@@ -346,6 +357,10 @@ impl Ready {
             "rxbisect" => format!("--ax {} --bx {}", s.ax, s.bx),
             _ => format!("--ring {}", s.ring),
         };
+        let app = match s.target_reads {
+            0 => s.app.clone(),
+            n => format!("{} --target-reads {n}", s.app),
+        };
         let pool = s.pool.map_or(String::new(), |p| format!(" --pool {p}"));
         format!(
             "rxlab compare {traffic} --rate {} --steer {} --server {} --cores {} --app {} --ddio-ways {} --interfaces {interface} {sizes} --tx-ring {}{pool} --burst {} --seed {} --sampling {} --placements {} --limit-ms {}",
@@ -353,7 +368,7 @@ impl Ready {
             s.steer,
             s.server,
             self.cores,
-            s.app,
+            app,
             self.server.caches.ddio_ways,
             s.tx_ring,
             s.burst,

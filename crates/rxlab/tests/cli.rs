@@ -56,8 +56,13 @@ fn bad_values_are_told_in_one_line() {
     refused(&["compare", "--cores", "3"], &["--cores 3", "multiple of the 2 ports"]);
     refused(&["compare", "--cores", "many"], &["--cores", "many"]);
     refused(&["compare", "--interfaces", "tokenring"], &["tokenring", "privring, shring, rxbisect"]);
-    refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat"]);
+    refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat, nf"]);
     refused(&["compare", "--workload", "sometimes"], &["sometimes", "imix"]);
+    refused(&["compare", "--target-reads", "5"], &["--target-reads 5", "--app nf"]);
+    refused(
+        &["compare", "--app", "nf", "--target-reads", "100001"],
+        &["--target-reads 100001", "0 to 100000"],
+    );
     refused(&["compare", "--steer", "dice"], &["--steer", "dice", "rss, port"]);
     refused(&["compare", "--workload", "imix,target=gbps:1"], &["target", "--steer port"]);
     let target = ["compare", "--steer", "port", "--workload", "imix,target=gbps:60", "--rate", "100"];
@@ -201,6 +206,16 @@ fn a_target_is_the_first_core_of_each_port() {
     for core in 0..8 {
         let expected = if core % 4 == 0 { 1.0 } else { 10.0 };
         assert!((rate(core) / expected - 1.0).abs() < 0.05, "core {core}: {} Gbps", rate(core));
+    }
+}
+
+#[test]
+fn the_target_alone_reads_more() {
+    let base = ["compare", "--placements", "1", "--no-search", "--rate", "20", "--cores", "4", "--json"];
+    let v = json(&[&base[..], &["--interfaces", "privring", "--app", "nf", "--target-reads", "20"]].concat());
+    let busy = |core: usize| v["results"][0]["per_core"][core]["busy_pct"].as_f64().unwrap();
+    for target in [0, 2] {
+        assert!(busy(target) > 1.5 * busy(target + 1), "{} against {}", busy(target), busy(target + 1));
     }
 }
 

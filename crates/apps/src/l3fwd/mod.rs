@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use memory::Memory;
 
-use crate::{App, Cause, End, Headers, Verdict};
+use crate::{App, Cause, End, Headers, Packet, Verdict};
 
 /// Cycles per frame beside memory accesses: assumed, of the order of DPDK's example of this name.
 pub const CYCLES: u32 = 150;
@@ -44,7 +44,7 @@ impl<M: Memory> App<M> for L3fwd<M> {
     }
 
     #[inline]
-    fn frame(&mut self, m: &mut M, headers: &mut Headers) -> Verdict {
+    fn frame(&mut self, m: &mut M, _: &Packet<M>, headers: &mut Headers) -> Verdict {
         if !headers.hop() {
             return Verdict::Drop(Cause::TtlExpired);
         }

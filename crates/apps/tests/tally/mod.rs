@@ -6,6 +6,8 @@ use memory::{Buf, Fault, Memory, Ps, Touch};
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) touches: Vec<u64>,
+    /// What lies in every buffer.
+    pub(crate) frame: Vec<u8>,
 }
 
 impl Memory for Tally {
@@ -44,7 +46,11 @@ impl Memory for Tally {
         Ok(Buf(raw))
     }
     fn put(&mut self, (): (), _: Buf, _: u32, _: &[u8], _: u32) {}
-    fn get(&mut self, (): (), _: Buf, _: u32, _: &mut [u8], _: u32) {}
+    fn get(&mut self, (): (), _: Buf, off: u32, out: &mut [u8], _: u32) {
+        let here = self.frame.get(off as usize..).unwrap_or_default();
+        let n = here.len().min(out.len());
+        out[..n].copy_from_slice(&here[..n]);
+    }
     fn meta(&mut self, (): (), _: Buf, _: u32, _: Touch) {}
     fn prefetch(&mut self, (): (), _: Buf, _: u32) {}
     fn touch(&mut self, (): (), off: u64, _: Touch) {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::Lb;
 use apps::nat::Nat;
+use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
 use apps::{AnyApp, Kind, Worker};
 use memory::native::Table;
@@ -24,8 +25,10 @@ type View<'r> = NativeView<'r>;
 
 fn app<'r>(kind: Kind) -> AnyApp<View<'r>, HashTable<View<'r>>> {
     let table = || HashTable::new(Shape::new(500_000), Table, Ps::NEVER);
+    let route = || L3fwd::new(Arc::new(Fib::default_route()), Table, 0);
     match kind {
-        Kind::L3fwd => AnyApp::L3fwd(L3fwd::new(Arc::new(Fib::default_route()), Table, 0)),
+        Kind::L3fwd => AnyApp::L3fwd(route()),
+        Kind::Nf => AnyApp::Nf(Nf::new(route(), Numbers::real(), Table, 0, 1, 0)),
         Kind::Lb => AnyApp::Lb(Lb::new(table(), 32, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[203, 0, 113, 1]], None, 0)),
     }

@@ -8,6 +8,7 @@ use rings::Outcome;
 use crate::meter::{Meter, Snapshot};
 use crate::report::{Conservation, CoreReport, Dram, Latency, Report};
 use crate::scenario::Scenario;
+use crate::sim::Gauge;
 
 /// The measured window.
 pub(crate) struct Window {
@@ -73,12 +74,13 @@ pub(crate) fn report(
             read: gbps(w.grew(|s| s.counts.dram_reads)),
             write: gbps(w.grew(|s| s.counts.dram_writes)),
         },
+        antagonist_gbps: w.per_second(w.grew(|s| s.pressed)) * 8e-9,
         io_working_set_mib: reuse * (per_frame / 64.0).ceil() * 64.0 / f64::from(1 << 20),
         circulating_buffers: reuse,
         tx_ring_mean: w.tx_filled / f64::from(s.cores),
         cycles_per_packet: busy as f64 * s.server.ghz / 1e3 / w.grew(received).max(1) as f64,
         nic_busy_pct: s.server.nic_core().map(|core| busy_pct(w, core as usize)),
-        per_core: (0..s.cores as usize).map(|c| core(w, c)).collect(),
+        per_core: per_core(s, w),
         counters,
         conservation,
         measured_s: w.span() / 1e12,
@@ -111,14 +113,26 @@ fn busy_pct(w: &Window, core: usize) -> f64 {
     100.0 * busy(w, core) as f64 / w.span()
 }
 
-fn core(w: &Window, core: usize) -> CoreReport {
+/// Ports follow each other.
+fn per_core(s: &Scenario, w: &Window) -> Vec<CoreReport> {
+    let first = (0..s.ports()).flat_map(|p| (0..s.queues(p)).map(|q| q == 0));
+    first.enumerate().map(|(c, first)| core(w, c, first)).collect()
+}
+
+fn core(w: &Window, core: usize, first: bool) -> CoreReport {
     let drops = |s: &Snapshot| s.fates[core].iter().skip(1).sum::<u64>();
+    let share = |of: fn(&Gauge) -> u64| {
+        100.0 * (of(&w.after.gauges[core]) - of(&w.before.gauges[core])) as f64 / w.span()
+    };
     CoreReport {
         core: core as u32,
         mpps: w.per_second(w.after.gauges[core].received - w.before.gauges[core].received) / 1e6,
         drops: drops(&w.after) - drops(&w.before),
         busy_pct: busy_pct(w, core),
         ring_mean: w.waiting[core],
+        alloc_pct: share(|g| g.taking),
+        free_pct: share(|g| g.giving),
+        first,
     }
 }
 

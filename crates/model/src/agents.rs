@@ -101,7 +101,9 @@ pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Bo
     while !m.stopped() {
         let n = worker.poll(m);
         let done = worker.counters();
+        let spent = worker.pool_mut().spent;
         let g = &mut m.sim().gauges[core];
+        (g.taking, g.giving) = (spent.taking, spent.giving);
         g.received = done.received;
         g.tx_filled = u64::from(worker.tx().filled());
         g.tx_full = done.tx_full;

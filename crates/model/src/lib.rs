@@ -7,6 +7,7 @@
 
 mod account;
 mod agents;
+mod antagonist;
 mod app;
 pub mod cache;
 mod dram;
@@ -31,7 +32,9 @@ pub use engine::{Engine, EngineError};
 pub use pcie::tlp_bytes;
 pub use report::{Conservation, CoreReport, Dram, Latency, Report};
 pub use run::{Error, run};
-pub use scenario::{BURST, SAMPLING, Scenario, Start, TX_RING, WINDOW};
+pub use scenario::{
+    Antagonist, AntagonistKind, BURST, Pause, SAMPLING, Scenario, Start, TX_RING, Trial, WINDOW,
+};
 pub use sim::{Agent, Gauge, Sim};
 pub use space::{ModelSpace, PoolId, Table, Words};
 pub use view::View;

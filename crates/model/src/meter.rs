@@ -68,6 +68,8 @@ pub(crate) struct Snapshot {
     pub counts: Counts,
     pub gauges: Vec<Gauge>,
     pub reuse: (u64, u64),
+    /// Bytes that antagonists moved.
+    pub pressed: u64,
 }
 
 impl Snapshot {
@@ -81,6 +83,7 @@ impl Snapshot {
             counts: sim.hierarchy.counts,
             gauges: sim.gauges_at(at),
             reuse: sim.reuse,
+            pressed: sim.pressed,
         }
     }
 

@@ -12,11 +12,22 @@ pub(crate) struct Priced {
     pub pool: CoreCache<View>,
     /// Cycles to take a buffer and give it back.
     pub cycles: f64,
+    /// Time spent with the pool that all cores share, ps.
+    pub spent: Spent,
+}
+
+/// What a core's private stack does not hold costs time: taking from the shared pool, giving back to it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    pub taking: u64,
+    pub giving: u64,
 }
 
 impl Buffers<View> for Priced {
     fn take(&mut self, m: &mut View, out: &mut [Buf]) -> usize {
+        let began = m.now();
         let got = self.pool.take(m, out);
+        self.spent.taking += m.now().saturating_sub(began).0;
         if self.cycles > 0.0 {
             m.work((self.cycles * got as f64) as u32);
         }
@@ -24,6 +35,8 @@ impl Buffers<View> for Priced {
     }
 
     fn give(&mut self, m: &mut View, bufs: &[Buf]) {
+        let began = m.now();
         self.pool.give(m, bufs);
+        self.spent.giving += m.now().saturating_sub(began).0;
     }
 }

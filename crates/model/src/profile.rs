@@ -5,6 +5,8 @@ use std::fmt;
 use memory::Ps;
 use serde::{Deserialize, Serialize};
 
+use crate::scenario::Pause;
+
 /// A number of the model with where it comes from: `published: source`, `measured: how`, or
 /// `assumed: id` (an entry of docs/assumptions.md).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -195,6 +197,21 @@ pub struct Constants {
     /// The load generator's share of a measured latency, microseconds.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub generator_us: Constant,
+    /// The way to the other socket and back, on top of a local access.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub remote_ns: Constant,
+    /// How long all cores stand still now and then, whatever runs on them.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub pause_us: Constant,
+    /// From one such pause to the next.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub pause_every_ms: Constant,
+    /// Lines that a STREAM thread of the other socket has under way.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub stream_lines: Constant,
+    /// Lines that a PageRank thread of the other socket has under way.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub pagerank_lines: Constant,
     /// Lines that a core fetches at a time for loads that do not wait for each other.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub load_lines: Constant,
@@ -225,8 +242,8 @@ enum Of {
     Any,
     /// Those with this kind of NIC, and no others.
     Only(NicKind),
-    /// Those with a card; others if the application is to run there.
-    App,
+    /// Those with a card; others may have it.
+    Card,
 }
 
 impl Constants {
@@ -236,7 +253,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 28] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 33] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -256,10 +273,15 @@ impl Constants {
             ("tx_queue_gbps", &self.tx_queue_gbps, Of::Only(Card)),
             ("op_cycles", &self.op_cycles, Of::Any),
             ("atomic_cycles", &self.atomic_cycles, Of::Any),
-            ("l3fwd_cycles", &self.l3fwd_cycles, Of::App),
-            ("lb_cycles", &self.lb_cycles, Of::App),
-            ("nat_cycles", &self.nat_cycles, Of::App),
+            ("l3fwd_cycles", &self.l3fwd_cycles, Of::Card),
+            ("lb_cycles", &self.lb_cycles, Of::Card),
+            ("nat_cycles", &self.nat_cycles, Of::Card),
             ("generator_us", &self.generator_us, Of::Only(Card)),
+            ("remote_ns", &self.remote_ns, Of::Card),
+            ("pause_us", &self.pause_us, Of::Card),
+            ("pause_every_ms", &self.pause_every_ms, Of::Card),
+            ("stream_lines", &self.stream_lines, Of::Card),
+            ("pagerank_lines", &self.pagerank_lines, Of::Card),
             ("load_lines", &self.load_lines, Of::Only(Core)),
             ("run_lines", &self.run_lines, Of::Only(Core)),
             ("store_lines", &self.store_lines, Of::Only(Core)),
@@ -374,8 +396,8 @@ impl Server {
             .map_err(|e| ProfileError(format!("profile `{}`: {e}", self.name)))?;
         for (name, c, of) in self.constants.table() {
             let kind = self.nic.kind;
-            let needed = of == Of::Any || of == Of::Only(kind) || of == Of::App && kind.is_card();
-            let allowed = needed || of == Of::App;
+            let needed = of == Of::Any || of == Of::Only(kind) || of == Of::Card && kind.is_card();
+            let allowed = needed || of == Of::Card;
             check(!(needed && c.is_absent() && c.value == 0.0), &format!("{name} is missing"))?;
             check(allowed || c.is_absent(), &format!("{name} says nothing about this kind of NIC"))?;
             if !needed && c.is_absent() {
@@ -411,6 +433,13 @@ impl Server {
             NicKind::Card => crate::scenario::WINDOW,
             NicKind::Core => Ps((self.constants.snoop_ns.value * 1e3) as u64),
         }
+    }
+
+    /// How the cores pause; not at all where the profile does not say.
+    pub fn pause(&self) -> Option<Pause> {
+        let c = &self.constants;
+        let [every, span] = [c.pause_every_ms.value * 1e9, c.pause_us.value * 1e6].map(|ps| Ps(ps as u64));
+        (span.0 > 0 && every > span).then_some(Pause { every, span })
     }
 
     /// Sets of an L2.

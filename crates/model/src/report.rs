@@ -41,6 +41,12 @@ pub struct CoreReport {
     pub busy_pct: f64,
     /// Mean frames waiting in its completion ring.
     pub ring_mean: f64,
+    /// Share of time spent taking buffers from the pool that all cores share, percent.
+    pub alloc_pct: f64,
+    /// The same for giving buffers back.
+    pub free_pct: f64,
+    /// Whether it serves the first queue of a port, where `target` traffic goes.
+    pub first: bool,
 }
 
 /// Exact conservation of frames and buffers over the whole run, warm-up included.
@@ -81,6 +87,8 @@ pub struct Report {
     pub llc_miss_pct: f64,
     /// DRAM traffic.
     pub dram_gbps: Dram,
+    /// DRAM traffic of antagonists, Gbps.
+    pub antagonist_gbps: f64,
     /// Buffers the NIC wrote between two uses of one buffer, times their lines, MiB.
     pub io_working_set_mib: f64,
     /// Posted receive buffers, frames waiting, and filled transmit entries: mean of the window.

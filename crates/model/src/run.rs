@@ -13,14 +13,15 @@ use rings::tx;
 
 use crate::account::{self, Window};
 use crate::agents::{self, Book};
+use crate::antagonist::Press;
 use crate::app::{App, ModelApp, Sink};
 use crate::engine::{Engine, EngineError};
 use crate::hierarchy;
 use crate::meter::{Meter, Snapshot};
 use crate::nic_core::{self, Feed, SoftPort};
-use crate::pool::Priced;
+use crate::pool::{Priced, Spent};
 use crate::report::{Conservation, Report};
-use crate::scenario::{Scenario, Start};
+use crate::scenario::{Scenario, Start, Trial};
 use crate::sim::{Agent, Sim};
 use crate::space::{ModelSpace, PoolId, Table};
 use crate::view::View;
@@ -50,6 +51,8 @@ pub enum Error {
 
 /// Flows that an application's table holds (rxbisect §6).
 const FLOWS: u32 = 10_000_000;
+/// Threads of an antagonist: the agents of a simulation are 64 at the most.
+const MAX_ANTAGONISTS: u32 = 16;
 /// A stall of all cores that fills every ring.
 const STALL: Ps = Ps::from_us(2_000);
 /// Frames that a first look at the offered rate needs, and the longest it may take.
@@ -85,8 +88,10 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
         run.engine.sim().stall_cores(from, STALL);
         run.advance(STALL)?;
     }
-    let settled = run.settle(step, s.limit)?;
-    let window = run.measure(step, s.frames)?;
+    let (settled, window) = match s.trial {
+        Some(trial) => (true, run.trial(step, trial)?),
+        None => (run.settle(step, s.limit)?, run.measure(step, s.frames)?),
+    };
     let conservation = run.finish()?;
     let counters = run.book.counters.borrow().clone();
     Ok(account::report(s, &window, &run.book.meter.borrow(), conservation, counters, settled))
@@ -114,6 +119,10 @@ fn validate(s: &Scenario) -> Result<(), Error> {
     }
     if !(1..=64).contains(&s.sampling) || !s.sampling.is_power_of_two() {
         return bad(format!("one set in {} sampled; allowed: 1, 2, 4, 8, 16, 32, 64", s.sampling));
+    }
+    let threads = s.antagonist.map_or(0, |a| a.threads);
+    if threads > MAX_ANTAGONISTS {
+        return bad(format!("{threads} threads of an antagonist; allowed: 0 to {MAX_ANTAGONISTS}"));
     }
     if !(1..=1024).contains(&s.burst) {
         return bad(format!("a burst of {}; allowed: 1 to 1024", s.burst));
@@ -276,6 +285,9 @@ impl Run {
         let mut engine = Engine::new(Sim::new(&s.server, space.finish(), s.sampling, s.seed), s.window);
         let cores = s.server.cores as usize;
         let pool_cycles = s.server.constants.pool_cycles.value;
+        if s.trial.is_some() {
+            engine.sim().pause = s.server.pause();
+        }
         let book = Book {
             meter: Rc::new(RefCell::new(Meter::new(cores)?)),
             counters: Rc::new(RefCell::new(BTreeMap::new())),
@@ -295,7 +307,7 @@ impl Run {
             first += queues[p] as usize;
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
                 let Some(cache) = caches.next() else { break };
-                let pool = Priced { pool: cache, cycles: pool_cycles };
+                let pool = Priced { pool: cache, cycles: pool_cycles, spent: Spent::default() };
                 let app = parts.app(s, &book, first - queues[p] as usize + q, q)?;
                 let worker = Worker::new(host, tx, pool, parts.buffers, app, s.burst as usize);
                 workers.push((q >= queues[p] as usize, worker));
@@ -304,6 +316,10 @@ impl Run {
         if let Some(core) = s.server.nic_core() {
             let book = book.clone();
             engine.spawn(Agent::NicCore(core), move |m| nic_core::serve(m, soft, &book))?;
+        }
+        for thread in 0..s.antagonist.map_or(0, |a| a.threads) {
+            let Some(press) = s.antagonist.map(|a| Press::new(a.kind, &s.server.constants)) else { break };
+            engine.spawn(Agent::Antagonist(thread), move |m| press.work(m))?;
         }
         // Receiving cores first, in the order of their queues; then those that only allocate.
         workers.sort_by_key(|(allocates, _)| *allocates);
@@ -362,6 +378,13 @@ impl Run {
         }
         self.warmup = self.now;
         Ok(settled)
+    }
+
+    /// RFC 2544's trial: what is on its way at the end is neither lost nor counted.
+    fn trial(&mut self, step: Ps, trial: Trial) -> Result<Window, Error> {
+        self.advance(trial.settle)?;
+        self.warmup = self.now;
+        self.measure(Ps((trial.span.0 / MEASURED as u64).max(step.0)), 0)
     }
 
     fn measure(&mut self, step: Ps, frames: u64) -> Result<Window, Error> {

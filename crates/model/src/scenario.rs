@@ -26,6 +26,57 @@ impl Start {
     }
 }
 
+/// Pauses of all cores at once: what firmware (an SMI) does even to cores that the operating system leaves
+/// alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// From the start of one to that of the next.
+    pub every: Ps,
+    /// How long the cores stand still.
+    pub span: Ps,
+}
+
+/// A trial of a no-drop search instead of a run that settles: rings start empty, `settle` passes, then
+/// drops count for `span`, or for as long as it takes to offer some thousand frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Trial {
+    /// Time that does not count.
+    pub settle: Ps,
+    /// Time that counts.
+    pub span: Ps,
+}
+
+/// Threads of the other socket that press on this one's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Antagonist {
+    /// What they run.
+    pub kind: AntagonistKind,
+    /// How many of them.
+    pub threads: u32,
+}
+
+/// What an antagonist runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AntagonistKind {
+    /// STREAM's triad: three streams in, one of them written back.
+    Stream,
+    /// PageRank: random reads of ranks along the edges of a graph.
+    PageRank,
+}
+
+impl AntagonistKind {
+    /// All of them.
+    pub const ALL: [AntagonistKind; 2] = [AntagonistKind::Stream, AntagonistKind::PageRank];
+
+    /// The name on the command line.
+    pub const fn name(self) -> &'static str {
+        match self {
+            AntagonistKind::Stream => "stream",
+            AntagonistKind::PageRank => "pagerank",
+        }
+    }
+}
+
 /// One run.
 pub struct Scenario {
     /// The machine.
@@ -56,6 +107,10 @@ pub struct Scenario {
     pub limit: Ps,
     /// How far an agent may run ahead of the slowest: less than the smallest latency between two.
     pub window: Ps,
+    /// A trial instead of a run that settles.
+    pub trial: Option<Trial>,
+    /// Who else uses the memory.
+    pub antagonist: Option<Antagonist>,
     /// Frames to simulate at least: the measured window grows. 0: as many as it takes.
     pub frames: u64,
 }

@@ -7,6 +7,7 @@ use crate::hierarchy::{Hierarchy, Level};
 use crate::pcie::Link;
 use crate::profile::{Constant, Server};
 use crate::sampling::{Kind, Sampling};
+use crate::scenario::Pause;
 use crate::schedule::{PARKED, Schedule};
 use crate::space::{Layout, Pool};
 
@@ -21,6 +22,8 @@ pub enum Agent {
     NicTx(u32),
     /// The core that plays the card of all ports, see [`Server::nic_core`].
     NicCore(u32),
+    /// A thread of the other socket that presses on the memory.
+    Antagonist(u32),
 }
 
 impl Agent {
@@ -33,7 +36,7 @@ impl Agent {
     pub const fn caches(self) -> Option<u32> {
         match self {
             Agent::Core(core) | Agent::NicCore(core) => Some(core),
-            Agent::NicRx(_) | Agent::NicTx(_) => None,
+            Agent::NicRx(_) | Agent::NicTx(_) | Agent::Antagonist(_) => None,
         }
     }
 }
@@ -149,6 +152,10 @@ pub struct Gauge {
     pub tx_full: u64,
     /// Frames dropped by the application.
     pub app_drops: u64,
+    /// Time spent taking buffers from the shared pool, and giving them back, ps.
+    pub taking: u64,
+    /// See `taking`.
+    pub giving: u64,
     /// Time spent finding nothing, ps.
     pub idle: u64,
     /// The core's clock, ps.
@@ -187,6 +194,10 @@ pub struct Sim {
     pub(crate) window: u64,
     /// Cores do nothing in this span.
     pub(crate) stall: (u64, u64),
+    /// Pauses of all cores.
+    pub(crate) pause: Option<Pause>,
+    /// Bytes that antagonists have moved.
+    pub(crate) pressed: u64,
     pub(crate) stop: bool,
     pub(crate) costs: Costs,
     /// The NIC is a core: all agents meet in the caches, and nothing crosses a link.
@@ -224,6 +235,8 @@ impl Sim {
             floor: 0,
             window: 0,
             stall: (u64::MAX, u64::MAX),
+            pause: None,
+            pressed: 0,
             stop: false,
             costs,
             words: vec![0; layout.words as usize],
@@ -355,6 +368,24 @@ impl Sim {
     /// All cores stand still from `from` for `span`.
     pub fn stall_cores(&mut self, from: Ps, span: Ps) {
         self.stall = (from.0, from.0.saturating_add(span.0));
+    }
+
+    /// When a core goes on that would at `at`: behind the stall or pause that it is in.
+    pub(crate) fn standing(&self, at: u64) -> u64 {
+        let (from, to) = self.stall;
+        let at = if at >= from && at < to { to } else { at };
+        let Some(pause) = self.pause else { return at };
+        at + pause.span.0.saturating_sub(at % pause.every.0.max(1))
+    }
+
+    /// An antagonist reads `reads` lines at `at` and has `writes` written back; what a read takes then, ps.
+    pub(crate) fn press(&mut self, at: u64, reads: f64, writes: f64) -> u64 {
+        let bytes = (reads + writes) * 64.0;
+        self.pressed += bytes as u64;
+        if self.dram.add(at, bytes) {
+            self.sampling.price(Level::Dram, self.dram.latency());
+        }
+        self.dram.latency()
     }
 
     /// What a stalled run looks like: each agent, when it goes on, and what it waits for.

@@ -106,12 +106,17 @@ impl View {
         self.stalled();
     }
 
-    /// A core inside the stall does nothing until its end.
+    /// A core that stands still does nothing until the end of that.
     fn stalled(&mut self) {
-        let (from, to) = self.sim().stall;
-        if self.agent.is_core() && self.clock >= from && self.clock < to {
-            self.clock = to;
+        if self.agent.is_core() {
+            self.clock = self.sim().standing(self.clock);
         }
+    }
+
+    /// An antagonist's step: reads and written lines, so many of them at a time.
+    pub(crate) fn press(&mut self, reads: f64, writes: f64, at_a_time: f64, way: u64) {
+        let latency = self.sim().press(self.clock, reads, writes) + way;
+        self.clock += (reads / at_a_time * latency as f64) as u64;
     }
 
     /// Lets every agent that could act before this one's clock do so.
@@ -191,7 +196,7 @@ impl View {
     fn port(&self) -> usize {
         match self.agent {
             Agent::NicRx(p) | Agent::NicTx(p) => p as usize,
-            Agent::Core(_) | Agent::NicCore(_) => 0,
+            Agent::Core(_) | Agent::NicCore(_) | Agent::Antagonist(_) => 0,
         }
     }
 

@@ -26,6 +26,8 @@ fn scenario(interface: Interface, sampling: u32, seed: u64) -> Scenario {
         pool: None,
         limit: Ps::from_us(60_000),
         window: WINDOW,
+        trial: None,
+        antagonist: None,
         frames: 0,
     }
 }

@@ -180,6 +180,8 @@ fn soft_run(interface: Interface, app: App, classify_cycles: f64, gbps: f64) -> 
         pool: None,
         limit: Ps::from_us(10_000),
         window,
+        trial: None,
+        antagonist: None,
         frames: 0,
     })
     .unwrap()

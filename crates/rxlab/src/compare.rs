@@ -77,7 +77,7 @@ fn job(ready: &Ready, name: &str, search: bool) -> Result<Job, Fail> {
     Ok(Job {
         empty: ready.points(name, Start::Empty)?,
         full: ready.points(name, Start::Full)?,
-        search: lab::full_load(ready.rate).filter(|_| search),
+        search: ready.search().filter(|_| search),
         reproduce: ready.command(name),
     })
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::fail::Fail;
 use crate::judge::{self, Rule};
-use crate::lab::{self, Job, Pair};
+use crate::lab::{Job, Pair};
 use crate::metric::{self, Sample, Samples};
 use crate::plan::{Claim, Finding, Plan, Series};
 use crate::setup::Setup;
@@ -90,7 +90,7 @@ impl Prepared {
                 setup.sampling = overrides.sampling.unwrap_or(setup.sampling);
                 let ready = setup.ready().map_err(named)?;
                 let interface = series.interface.as_str();
-                let search = lab::full_load(ready.rate).filter(|_| plan.search);
+                let search = ready.search().filter(|_| plan.search);
                 jobs.push(Job {
                     empty: ready.points(interface, Start::Empty).map_err(named)?,
                     full: ready.points(interface, Start::Full).map_err(named)?,

@@ -2,13 +2,12 @@
 
 use model::{Report, Start};
 use rayon::prelude::*;
-use traffic::Rate;
 
 use crate::fail::Fail;
 use crate::out;
 use crate::point::Point;
 use crate::row::{Row, middle};
-use crate::search;
+use crate::search::{self, Search};
 
 /// One interface with its sizes: from empty and from full rings, over all placements.
 pub(crate) struct Job {
@@ -16,8 +15,8 @@ pub(crate) struct Job {
     pub empty: Vec<Point>,
     /// The same from full rings.
     pub full: Vec<Point>,
-    /// The load up to which a no-drop rate is searched, Gbps on the wire; `None` for no search.
-    pub search: Option<f64>,
+    /// How the no-drop rate is searched; `None` for no search.
+    pub search: Option<Search>,
     /// The command line that runs it again.
     pub reproduce: String,
 }
@@ -48,7 +47,7 @@ impl Pair {
 
 enum Task<'a> {
     Run(&'a Point),
-    Search(&'a Point, f64),
+    Search(&'a Point, Search),
 }
 
 enum Found {
@@ -71,7 +70,7 @@ pub(crate) fn run<'a>(
         tasks.extend(job.full.first().zip(job.search).map(|(p, full)| Task::Search(p, full)));
         tasks.extend(job.empty.iter().chain(&job.full).map(Task::Run));
     }
-    let steps = |t: &Task| if matches!(t, Task::Search(..)) { search::probes() } else { 1 };
+    let steps = |t: &Task| if let Task::Search(_, s) = t { s.trials() } else { 1 };
     let bar = out::progress(tasks.iter().map(steps).sum(), what);
     let found: Vec<Result<Found, Fail>> = tasks
         .par_iter()
@@ -82,7 +81,7 @@ pub(crate) fn run<'a>(
                 bar.inc(1);
                 Ok(Found::Run(Box::new(report)))
             }
-            Task::Search(point, full) => Ok(Found::NoDrop(search::no_drop(point, *full, || bar.inc(1))?)),
+            Task::Search(point, search) => Ok(Found::NoDrop(search::no_drop(point, search, || bar.inc(1))?)),
         })
         .collect();
     bar.finish_and_clear();
@@ -117,13 +116,4 @@ fn pair(job: &Job, found: &mut impl Iterator<Item = Result<Found, Fail>>) -> Res
         })
     };
     Ok(Pair { empty: row(&job.empty, reports, Start::Empty)?, full: row(&job.full, full, Start::Full)? })
-}
-
-/// The load that a no-drop search starts from: the rate asked for. A capture's own timing has no other
-/// rate to try.
-pub(crate) fn full_load(rate: Rate) -> Option<f64> {
-    match rate {
-        Rate::Gbps(gbps) => Some(gbps),
-        Rate::Own => None,
-    }
 }

@@ -2,13 +2,12 @@
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Report, Scenario, Start};
+use model::{Antagonist, App, Report, Scenario, Start, Trial};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Line, Rate, Workload};
 
 use crate::fail::Fail;
-use crate::setup::ports;
 
 /// Everything that a run depends on.
 #[derive(Clone)]
@@ -21,6 +20,8 @@ pub(crate) struct Point {
     pub app: App,
     /// Cores in use.
     pub cores: u32,
+    /// Ports in use.
+    pub ports: u32,
     /// Traffic.
     pub workload: Workload,
     /// How it is offered.
@@ -39,6 +40,10 @@ pub(crate) struct Point {
     pub burst: u32,
     /// Buffers of the pool.
     pub pool: Option<u32>,
+    /// A trial of a no-drop search instead of a run that settles.
+    pub trial: Option<Trial>,
+    /// Who else uses the memory.
+    pub antagonist: Option<Antagonist>,
     /// Longest simulated time.
     pub limit: Ps,
     /// Frames to simulate at least.
@@ -51,9 +56,8 @@ impl Point {
     /// # Errors
     /// What the model cannot run, and why.
     pub(crate) fn run(&self) -> Result<Report, Fail> {
-        let used = ports(&self.server, self.cores);
         let source = |port| {
-            let line = Line { port, ports: used, gbps: self.server.nic.port_gbps };
+            let line = Line { port, ports: self.ports, gbps: self.server.nic.port_gbps };
             self.workload.source_on(line, self.rate, self.seed)
         };
         let mut scenario = Scenario {
@@ -61,7 +65,7 @@ impl Point {
             interface: self.interface.clone(),
             app: self.app,
             cores: self.cores,
-            sources: (0..used).map(source).collect(),
+            sources: (0..self.ports).map(source).collect(),
             steer: self.steer,
             start: self.start,
             seed: self.seed,
@@ -70,6 +74,8 @@ impl Point {
             burst: self.burst,
             pool: self.pool,
             limit: self.limit,
+            trial: self.trial,
+            antagonist: self.antagonist,
             window: self.server.window(),
             frames: self.frames,
         };

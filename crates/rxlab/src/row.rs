@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::Report;
+use model::{CoreReport, Report};
 use serde::Serialize;
 
 use crate::table::{Column, num, number, words};
@@ -77,7 +77,7 @@ const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: f
 }
 
 /// All of them.
-pub(crate) const FIELDS: [Field; 19] = [
+pub(crate) const FIELDS: [Field; 24] = [
     f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
     f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
     f("mpps", "rate", "Mpps", |r| r.mpps),
@@ -96,10 +96,21 @@ pub(crate) const FIELDS: [Field; 19] = [
     f("circulating_buffers", "circulating buffers", "buffers", |r| r.circulating_buffers),
     f("tx_ring_mean", "Tx ring", "entries", |r| r.tx_ring_mean),
     f("cycles_per_packet", "per frame", "cycles", |r| r.cycles_per_packet),
+    f("antagonist_gbps", "antagonists' DRAM traffic", "Gbps", |r| r.antagonist_gbps),
+    f("first_alloc_pct", "allocating, first cores", "%", |r| class(r, true, |c| c.alloc_pct)),
+    f("first_free_pct", "freeing, first cores", "%", |r| class(r, true, |c| c.free_pct)),
+    f("other_alloc_pct", "allocating, other cores", "%", |r| class(r, false, |c| c.alloc_pct)),
+    f("other_free_pct", "freeing, other cores", "%", |r| class(r, false, |c| c.free_pct)),
     f("ring_mean", "waiting in a ring", "frames", |r| {
         r.per_core.iter().map(|c| c.ring_mean).sum::<f64>() / r.per_core.len().max(1) as f64
     }),
 ];
+
+/// The mean over the first cores of all ports, or over the others.
+fn class(r: &Report, first: bool, of: fn(&CoreReport) -> f64) -> f64 {
+    let all: Vec<f64> = r.per_core.iter().filter(|c| c.first == first).map(of).collect();
+    all.iter().sum::<f64>() / all.len().max(1) as f64
+}
 
 /// Found by search, and so a field of the row and not of its run.
 const NO_DROP: Field = f("no_drop_gbps", "no-drop rate", "Gbps", |_| f64::NAN);

@@ -7,13 +7,14 @@ use apps::Kind;
 use clap::{Args, Parser};
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, SAMPLING, Start, TX_RING};
+use model::{Antagonist, AntagonistKind, App, BURST, SAMPLING, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Rate, Spec, Target, Trace, Workload};
 
 use crate::fail::Fail;
 use crate::point::Point;
+use crate::search::Search;
 
 /// What every `compare` looks at unless told otherwise.
 pub(crate) const INTERFACES: [&str; 3] = ["privring", "shring", "rxbisect"];
@@ -52,6 +53,9 @@ pub(crate) struct Setup {
     /// Cores in use, spread evenly over the ports [default: all of the server]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub cores: Option<u32>,
+    /// Ports in use [default: all of the server, but no more than cores]
+    #[arg(long, value_name = "N", help_heading = "Server")]
+    pub ports: Option<u32>,
     /// Application on every core: l3fwd, lb, nat, nf (random reads and a route)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
@@ -79,6 +83,15 @@ pub(crate) struct Setup {
     /// Frames in a burst
     #[arg(long, value_name = "N", default_value_t = BURST, help_heading = "Sizes")]
     pub burst: u32,
+    /// Threads of the other socket on this one's memory: stream:N or pagerank:N
+    #[arg(long, value_name = "WHO:N", help_heading = "Server")]
+    pub antagonist: Option<String>,
+    /// Resolution of the search for the no-drop rate, percent of the full load
+    #[arg(long, value_name = "PCT", default_value_t = 1.0, help_heading = "Model")]
+    pub resolution: f64,
+    /// Length of one trial of that search, ms of simulated time
+    #[arg(long, value_name = "MS", default_value_t = 20, help_heading = "Model")]
+    pub trial_ms: u64,
     /// Seed of traffic, placement and replacement
     #[arg(long, value_name = "S", default_value_t = 1, help_heading = "Model")]
     pub seed: u64,
@@ -103,8 +116,11 @@ pub(crate) struct Ready {
     pub rate: Rate,
     /// Cores in use.
     pub cores: u32,
+    /// Ports in use: each has as many cores.
+    pub ports: u32,
     app: App,
     steer: SteerBy,
+    antagonist: Option<Antagonist>,
     setup: Setup,
 }
 
@@ -138,11 +154,11 @@ impl Setup {
         }
         let cores = self.cores.unwrap_or(server.cores);
         check("--cores", cores, 1, server.cores, &format!("cores of {}", server.name))?;
-        if !cores.is_multiple_of(ports(&server, cores)) {
-            let n = server.nic.ports;
+        let ports = self.ports.unwrap_or(server.nic.ports.min(cores));
+        check("--ports", ports, 1, server.nic.ports.min(cores), &format!("ports of {}", server.name))?;
+        if !cores.is_multiple_of(ports) {
             return Err(Fail::new(format!(
-                "--cores {cores}: allowed: a multiple of the {n} ports of {}",
-                server.name
+                "--cores {cores}: allowed: a multiple of the {ports} ports in use"
             )));
         }
         check("--burst", self.burst, 1, 1024, "frames")?;
@@ -165,7 +181,13 @@ impl Setup {
             (_, n) => return Err(Fail::new(format!("--target-reads {n}: allowed: with --app nf"))),
         };
         let steer = steer(&self.steer)?;
-        let ports = ports(&server, cores);
+        if !(0.01..=50.0).contains(&self.resolution) {
+            return Err(Fail::new(format!("--resolution {}: allowed: 0.01 to 50 percent", self.resolution)));
+        }
+        if !(1..=10_000).contains(&self.trial_ms) {
+            return Err(Fail::new(format!("--trial-ms {}: allowed: 1 to 10000", self.trial_ms)));
+        }
+        let antagonist = self.antagonist.as_deref().map(antagonist).transpose()?;
         let rate = match &self.rate {
             Some(text) => text.parse().map_err(|e| Fail::new(format!("--rate: {e}")))?,
             None => Rate::Gbps(server.nic.port_gbps * f64::from(ports)),
@@ -178,7 +200,7 @@ impl Setup {
             Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
             None => Workload::Generated(self.spec(steer, cores / ports, load)?),
         };
-        Ok(Ready { server, workload, rate, cores, app, steer, setup: self })
+        Ok(Ready { server, workload, rate, cores, ports, app, steer, antagonist, setup: self })
     }
 
     /// The generator's traffic; where ports steer, `queues` partitions a port, which is offered `load` Gbps.
@@ -211,11 +233,6 @@ impl Setup {
     }
 }
 
-/// Ports in use: a port needs a core.
-pub(crate) fn ports(server: &Server, cores: u32) -> u32 {
-    server.nic.ports.min(cores)
-}
-
 fn check(flag: &str, value: u32, lo: u32, hi: u32, what: &str) -> Result<(), Fail> {
     if (lo..=hi).contains(&value) {
         return Ok(());
@@ -227,6 +244,16 @@ fn check(flag: &str, value: u32, lo: u32, hi: u32, what: &str) -> Result<(), Fai
 fn steer(name: &str) -> Result<SteerBy, Fail> {
     let found = SteerBy::ALL.into_iter().find(|s| s.name() == name);
     found.ok_or_else(|| Fail::new(format!("--steer: unknown `{name}`; allowed: rss, port")))
+}
+
+/// `stream:4`, `pagerank:8`.
+fn antagonist(text: &str) -> Result<Antagonist, Fail> {
+    let found = text.split_once(':').and_then(|(name, threads)| {
+        let kind = AntagonistKind::ALL.into_iter().find(|k| k.name() == name)?;
+        Some(Antagonist { kind, threads: threads.parse().ok()? })
+    });
+    let names = AntagonistKind::ALL.map(|k| format!("{}:THREADS", k.name())).join(", ");
+    found.ok_or_else(|| Fail::new(format!("--antagonist {text}: allowed: {names}")))
 }
 
 /// An application by its name; errors name `others`, which the caller allows besides.
@@ -254,6 +281,7 @@ impl Ready {
             interface: interface.clone(),
             app: self.app,
             cores: self.cores,
+            ports: self.ports,
             workload: self.workload.clone(),
             rate: self.rate,
             steer: self.steer,
@@ -263,6 +291,8 @@ impl Ready {
             tx_ring: s.tx_ring,
             burst: s.burst,
             pool: s.pool,
+            trial: None,
+            antagonist: self.antagonist,
             limit: Ps::from_us(s.limit_ms * 1000),
             frames: 0,
         };
@@ -272,7 +302,7 @@ impl Ready {
     /// The interface called `name` with the sizes asked for, fit for this server's device and cores.
     fn interface(&self, name: &str) -> Result<Interface, Fail> {
         let s = &self.setup;
-        let queues = self.cores / ports(&self.server, self.cores);
+        let queues = self.cores / self.ports;
         let interface = match name {
             "privring" => Interface::PrivRing(rings::privring::Sizes { ring: s.ring }),
             "shring" => Interface::ShRing(rings::shring::Sizes {
@@ -311,7 +341,7 @@ impl Ready {
         let s = &self.setup;
         let value = serde_json::json!({
             "cores": self.cores,
-            "ports": ports(&self.server, self.cores),
+            "ports": self.ports,
             "app": s.app,
             "target_reads": s.target_reads,
             "rate": self.rate.to_string(),
@@ -326,6 +356,9 @@ impl Ready {
             "sampling": s.sampling,
             "placements": s.placements,
             "limit_ms": s.limit_ms,
+            "antagonist": s.antagonist,
+            "resolution_pct": s.resolution,
+            "trial_ms": s.trial_ms,
         });
         match value {
             serde_json::Value::Object(map) => map,
@@ -336,6 +369,13 @@ impl Ready {
     /// The seed in force.
     pub(crate) fn seed(&self) -> u64 {
         self.setup.seed
+    }
+
+    /// How the no-drop rate of this setup is searched; `None` where there is no other rate to try.
+    pub(crate) fn search(&self) -> Option<Search> {
+        let Rate::Gbps(full) = self.rate else { return None };
+        let trial = Ps::from_us(self.setup.trial_ms * 1000);
+        Some(Search { full, resolution_pct: self.setup.resolution, trial })
     }
 
     /// Entries of a transmit ring.
@@ -353,30 +393,41 @@ impl Ready {
             }
             None => format!("--workload {}", quoted(&s.workload)),
         };
-        let sizes = match interface {
-            "rxbisect" => format!("--ax {} --bx {}", s.ax, s.bx),
-            _ => format!("--ring {}", s.ring),
-        };
-        let app = match s.target_reads {
-            0 => s.app.clone(),
-            n => format!("{} --target-reads {n}", s.app),
-        };
-        let pool = s.pool.map_or(String::new(), |p| format!(" --pool {p}"));
-        format!(
-            "rxlab compare {traffic} --rate {} --steer {} --server {} --cores {} --app {} --ddio-ways {} --interfaces {interface} {sizes} --tx-ring {}{pool} --burst {} --seed {} --sampling {} --placements {} --limit-ms {}",
-            self.rate,
-            s.steer,
-            s.server,
-            self.cores,
-            app,
-            self.server.caches.ddio_ways,
-            s.tx_ring,
-            s.burst,
-            s.seed,
-            s.sampling,
-            s.placements,
-            s.limit_ms
-        )
+        let mut words = vec!["rxlab compare".to_string(), traffic];
+        let mut flag = |name: &str, value: &dyn std::fmt::Display| words.push(format!("--{name} {value}"));
+        flag("rate", &self.rate);
+        flag("steer", &s.steer);
+        flag("server", &quoted(&s.server));
+        flag("cores", &self.cores);
+        flag("ports", &self.ports);
+        flag("app", &s.app);
+        if s.target_reads > 0 {
+            flag("target-reads", &s.target_reads);
+        }
+        flag("ddio-ways", &self.server.caches.ddio_ways);
+        flag("interfaces", &interface);
+        match interface {
+            "rxbisect" => {
+                flag("ax", &s.ax);
+                flag("bx", &s.bx);
+            }
+            _ => flag("ring", &s.ring),
+        }
+        flag("tx-ring", &s.tx_ring);
+        if let Some(pool) = s.pool {
+            flag("pool", &pool);
+        }
+        if let Some(antagonist) = &s.antagonist {
+            flag("antagonist", antagonist);
+        }
+        flag("burst", &s.burst);
+        flag("seed", &s.seed);
+        flag("sampling", &s.sampling);
+        flag("placements", &s.placements);
+        flag("limit-ms", &s.limit_ms);
+        flag("resolution", &s.resolution);
+        flag("trial-ms", &s.trial_ms);
+        words.join(" ")
     }
 
     /// What is offered, in a line for people.

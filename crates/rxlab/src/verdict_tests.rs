@@ -7,7 +7,8 @@ const MACHINE: Machine =
 
 /// 16 cores that are asked for `busy_pct` of their time, nothing dropped, 1000 cycles per frame.
 fn calm(throughput: f64, busy_pct: f64) -> Report {
-    let core = |core| CoreReport { core, mpps: busy_pct / 50.0, drops: 0, busy_pct, ring_mean: 4.0 };
+    let core =
+        |core| CoreReport { core, mpps: busy_pct / 50.0, busy_pct, ring_mean: 4.0, ..CoreReport::default() };
     Report {
         offered_gbps: 197.0,
         throughput_gbps: throughput,

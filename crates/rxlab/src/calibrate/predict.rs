@@ -68,6 +68,8 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
         burst: BURST,
         pool: None,
         limit: LIMIT,
+        trial: None,
+        antagonist: None,
         window: server.window(),
         frames: 0,
     };

@@ -46,6 +46,7 @@ fn received(s: &Snapshot) -> u64 {
 
 pub(crate) fn report(
     s: &Scenario,
+    queues: &[u32],
     w: &Window,
     meter: &Meter,
     conservation: Conservation,
@@ -80,7 +81,7 @@ pub(crate) fn report(
         tx_ring_mean: w.tx_filled / f64::from(s.cores),
         cycles_per_packet: busy as f64 * s.server.ghz / 1e3 / w.grew(received).max(1) as f64,
         nic_busy_pct: s.server.nic_core().map(|core| busy_pct(w, core as usize)),
-        per_core: per_core(s, w),
+        per_core: per_core(queues, w),
         counters,
         conservation,
         measured_s: w.span() / 1e12,
@@ -113,9 +114,9 @@ fn busy_pct(w: &Window, core: usize) -> f64 {
     100.0 * busy(w, core) as f64 / w.span()
 }
 
-/// Ports follow each other.
-fn per_core(s: &Scenario, w: &Window) -> Vec<CoreReport> {
-    let first = (0..s.ports()).flat_map(|p| (0..s.queues(p)).map(|q| q == 0));
+/// Ports follow each other; `queues` are those of each.
+fn per_core(queues: &[u32], w: &Window) -> Vec<CoreReport> {
+    let first = queues.iter().flat_map(|&n| (0..n).map(|q| q == 0));
     first.enumerate().map(|(c, first)| core(w, c, first)).collect()
 }
 

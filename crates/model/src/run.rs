@@ -81,6 +81,7 @@ const LOOKS: u64 = 8;
 /// A number of the scenario is not allowed, or nothing can happen any more (with a dump).
 pub fn run(s: &mut Scenario) -> Result<Report, Error> {
     validate(s)?;
+    let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
     let mut run = Run::build(s)?;
     let step = run.look(s.limit)?;
     if s.start == Start::Full {
@@ -94,7 +95,7 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
     };
     let conservation = run.finish()?;
     let counters = run.book.counters.borrow().clone();
-    Ok(account::report(s, &window, &run.book.meter.borrow(), conservation, counters, settled))
+    Ok(account::report(s, &queues, &window, &run.book.meter.borrow(), conservation, counters, settled))
 }
 
 fn validate(s: &Scenario) -> Result<(), Error> {

@@ -3,6 +3,7 @@
 use memory::Memory;
 use rings::Completion;
 
+use crate::kv::{self, Kv, Store};
 use crate::l3fwd::L3fwd;
 use crate::lb::{self, Lb};
 use crate::nat::{self, Nat};
@@ -21,11 +22,13 @@ pub enum Kind {
     Nat,
     /// Random reads and a route.
     Nf,
+    /// Key-value store.
+    Kv,
 }
 
 impl Kind {
     /// All applications.
-    pub const ALL: [Kind; 4] = [Kind::L3fwd, Kind::Lb, Kind::Nat, Kind::Nf];
+    pub const ALL: [Kind; 5] = [Kind::L3fwd, Kind::Lb, Kind::Nat, Kind::Nf, Kind::Kv];
 
     /// The name on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -34,6 +37,7 @@ impl Kind {
             Kind::Lb => "lb",
             Kind::Nat => "nat",
             Kind::Nf => "nf",
+            Kind::Kv => "kv",
         }
     }
 
@@ -44,12 +48,13 @@ impl Kind {
             Kind::Lb => lb::CYCLES,
             Kind::Nat => nat::CYCLES,
             Kind::Nf => nf::CYCLES,
+            Kind::Kv => kv::CYCLES,
         }
     }
 }
 
-/// Any application over flow table `T`.
-pub enum AnyApp<M: Memory, T> {
+/// Any application over flow table `T` and partition `S`.
+pub enum AnyApp<M: Memory, T, S> {
     /// Longest-prefix-match forwarding.
     L3fwd(L3fwd<M>),
     /// Load balancer.
@@ -58,6 +63,8 @@ pub enum AnyApp<M: Memory, T> {
     Nat(Nat<T>),
     /// Random reads and a route.
     Nf(Nf<M>),
+    /// Key-value store.
+    Kv(Kv<S>),
 }
 
 /// Calls the same method on whichever application it is.
@@ -68,11 +75,12 @@ macro_rules! each {
             AnyApp::Lb($app) => $call,
             AnyApp::Nat($app) => $call,
             AnyApp::Nf($app) => $call,
+            AnyApp::Kv($app) => $call,
         }
     };
 }
 
-impl<M: Memory, T: FlowTable<M>> App<M> for AnyApp<M, T> {
+impl<M: Memory, T: FlowTable<M>, S: Store<M>> App<M> for AnyApp<M, T, S> {
     fn cycles(&self) -> u32 {
         each!(self, app => App::<M>::cycles(app))
     }

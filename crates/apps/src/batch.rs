@@ -17,12 +17,20 @@ pub enum Cause {
     BadHeader,
     /// The application is where the frame ends.
     Consumed,
+    /// No request that the application understands.
+    BadRequest,
 }
 
 impl Cause {
     /// All causes, in order.
-    pub const ALL: [Cause; 5] =
-        [Cause::TtlExpired, Cause::NoRoute, Cause::TableFull, Cause::BadHeader, Cause::Consumed];
+    pub const ALL: [Cause; 6] = [
+        Cause::TtlExpired,
+        Cause::NoRoute,
+        Cause::TableFull,
+        Cause::BadHeader,
+        Cause::Consumed,
+        Cause::BadRequest,
+    ];
 
     /// The name in every table and counter.
     pub const fn name(self) -> &'static str {
@@ -32,6 +40,7 @@ impl Cause {
             Cause::TableFull => "table_full",
             Cause::BadHeader => "bad_header",
             Cause::Consumed => "consumed",
+            Cause::BadRequest => "bad_request",
         }
     }
 }
@@ -41,6 +50,8 @@ impl Cause {
 pub enum Verdict {
     /// Send it with its rewritten headers.
     Send,
+    /// As `Send`, but it has so many bytes now.
+    Reply(u16),
     /// Send it as it came: not a protocol that the application handles.
     Pass,
     /// Give its buffer back.
@@ -63,7 +74,7 @@ impl Counters {
     #[inline]
     pub fn count(&mut self, verdict: Verdict) {
         match verdict {
-            Verdict::Send => self.sent += 1,
+            Verdict::Send | Verdict::Reply(_) => self.sent += 1,
             Verdict::Pass => self.passed += 1,
             Verdict::Drop(cause) => self.dropped[cause as usize] += 1,
         }
@@ -108,6 +119,7 @@ impl Batch {
     pub fn file(&mut self, buf: Buf, len: u16, verdict: Verdict) {
         self.counters.count(verdict);
         match verdict {
+            Verdict::Reply(len) => self.send.push(Segment { buf, off: 0, len, last: true }),
             Verdict::Send | Verdict::Pass => self.send.push(Segment { buf, off: 0, len, last: true }),
             Verdict::Drop(_) => self.free.push(buf),
         }

@@ -11,6 +11,10 @@ use crate::table::Key;
 /// Bytes of a frame that applications look at: two lines hold every header but exotic IPv6 chains.
 pub const SEEN: usize = 128;
 
+/// The shortest frame, without FCS.
+const SHORTEST: usize = 60;
+/// Hops that an answer may take.
+const LIFE: u8 = 64;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMP: u8 = 1;
@@ -119,6 +123,62 @@ impl Headers {
     pub fn port(&self, end: End) -> Option<u16> {
         let at = self.port_at(end)?;
         Some(u16::from_be_bytes([self.bytes[at], self.bytes[at + 1]]))
+    }
+
+    /// Where the payload of a UDP datagram lies in the frame; `None` for other packets, for one whose
+    /// lengths contradict the frame's, and for one with IP options, which an answer would have to heed.
+    pub fn datagram(&self) -> Option<Range<usize>> {
+        const HEADER: usize = 8;
+        let (l3, l4) = (usize::from(self.parsed.l3), usize::from(self.parsed.l4));
+        let plain = l4 == l3 + if self.parsed.is_ipv4() { 20 } else { 40 };
+        if !plain || self.parsed.proto != UDP || !self.parsed.has_ports() {
+            return None;
+        }
+        let len = self.bytes().get(l4 + 4..l4 + 6)?;
+        let len = usize::from(u16::from_be_bytes([len[0], len[1]]));
+        (len >= HEADER && l4 + len <= usize::from(self.len)).then_some(l4 + HEADER..l4 + len)
+    }
+
+    /// Turns a [`datagram`](Self::datagram) round: ends change places, and its payload is now `head` and
+    /// `rest` bytes behind it, whose 16-bit words add up to `sum`. The frame's length from now on; `None`,
+    /// and nothing changed, if it is no datagram or `head` reaches out of view.
+    pub fn answer(&mut self, head: &[u8], rest: u16, sum: u64) -> Option<u16> {
+        let payload = self.datagram()?;
+        let (l3, l4) = (usize::from(self.parsed.l3), usize::from(self.parsed.l4));
+        let end = payload.start + head.len();
+        let whole = u16::try_from(end + usize::from(rest)).ok().filter(|_| end <= SEEN)?;
+        let size = if self.parsed.is_ipv4() { 4 } else { 16 };
+        let bytes = &mut self.bytes;
+        swap(&mut bytes[..12]);
+        swap(&mut bytes[l4 - 2 * size..l4]);
+        swap(&mut bytes[l4..l4 + 4]);
+        bytes[payload.start..end].copy_from_slice(head);
+        let udp = whole - l4 as u16;
+        bytes[l4 + 4..l4 + 6].copy_from_slice(&udp.to_be_bytes());
+        if self.parsed.is_ipv4() {
+            bytes[l3 + 2..l3 + 4].copy_from_slice(&(whole - l3 as u16).to_be_bytes());
+            bytes[l3 + 8] = LIFE;
+            let sum = checksum::ipv4(&bytes[l3..l4])?;
+            bytes[l3 + 10..l3 + 12].copy_from_slice(&sum.to_be_bytes());
+        } else {
+            bytes[l3 + 4..l3 + 6].copy_from_slice(&udp.to_be_bytes());
+            bytes[l3 + 7] = LIFE;
+        }
+        // A client that asks without a checksum gets none.
+        if self.parsed.is_ipv6() || bytes[l4 + 6..l4 + 8] != [0, 0] {
+            bytes[l4 + 6..l4 + 8].fill(0);
+            let covered = checksum::add(sum + u64::from(UDP) + u64::from(udp), &bytes[l4 - 2 * size..end]);
+            let sum = match checksum::finish(covered) {
+                0 => 0xffff, // 0 would say that there is none
+                sum => sum,
+            };
+            bytes[l4 + 6..l4 + 8].copy_from_slice(&sum.to_be_bytes());
+        }
+        // The shortest frame has zeros behind it, not what was asked.
+        let shown = if rest == 0 { end.max(SHORTEST) } else { end };
+        bytes[end..shown].fill(0);
+        (self.seen, self.dirty) = (self.seen.max(shown), 0..shown);
+        Some(whole.max(SHORTEST as u16))
     }
 
     /// One hop less to live; `false`, and nothing changed, if there was none to lose.
@@ -250,6 +310,12 @@ impl Headers {
             _ => None,
         }
     }
+}
+
+/// Exchanges two halves.
+fn swap(halves: &mut [u8]) {
+    let (a, b) = halves.split_at_mut(halves.len() / 2);
+    a.swap_with_slice(b);
 }
 
 /// Touches the packet's metadata as a driver and its framework do: the mbuf's two lines.

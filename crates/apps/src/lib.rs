@@ -8,6 +8,7 @@
 mod any;
 mod batch;
 mod headers;
+pub mod kv;
 pub mod l3fwd;
 pub mod lb;
 pub mod nat;
@@ -69,7 +70,7 @@ pub trait App<M: Memory> {
             } else {
                 Verdict::Pass
             };
-            if verdict == Verdict::Send {
+            if matches!(verdict, Verdict::Send | Verdict::Reply(_)) {
                 headers.store(m, frames, c);
             }
             batch.file(c.buf, c.len, verdict);

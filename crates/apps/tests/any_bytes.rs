@@ -4,6 +4,7 @@ mod bench;
 
 use std::sync::{Arc, LazyLock};
 
+use apps::kv::{self, Kv, Partition};
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::Lb;
 use apps::nat::Nat;
@@ -18,10 +19,11 @@ use proptest::prelude::*;
 /// 64 MiB that take their time to fill.
 static FIB: LazyLock<Arc<Fib>> = LazyLock::new(|| Arc::new(Fib::default_route()));
 
-fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>> {
+fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>, Partition<NativeView<'r>>> {
     let table = || HashTable::new(Shape::new(8), Table, Ps(1));
     match kind {
         Kind::L3fwd => AnyApp::L3fwd(L3fwd::new(FIB.clone(), Table, 0)),
+        Kind::Kv => AnyApp::Kv(Kv::new(Partition::new(kv::Shape::new(64), Table), 0, 1, 0)),
         Kind::Lb => AnyApp::Lb(Lb::new(table(), 3, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[10, 0, 0, 1]], None, 0)),
         Kind::Nf => {

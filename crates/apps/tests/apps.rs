@@ -3,6 +3,7 @@
 
 mod bench;
 
+use apps::kv::Partition;
 use apps::l3fwd::{Fib, L3fwd, parse_routes};
 use apps::lb::Lb;
 use apps::nat::{Home, Nat};
@@ -235,7 +236,8 @@ fn vlan_tags_move_headers_not_results() {
 fn any_app_does_what_the_app_does() {
     let region = region();
     let mut bench = Bench::new(&region);
-    let mut any: apps::AnyApp<NativeView<'_>, _> = apps::AnyApp::Lb(Lb::new(flows(64), 32, 12));
+    let mut any: apps::AnyApp<NativeView<'_>, _, Partition<NativeView<'_>>> =
+        apps::AnyApp::Lb(Lb::new(flows(64), 32, 12));
     assert_eq!(any.cycles(), 12);
     let frame = ipv4(A, B, (5, 6), L4::Tcp, 64, b"data");
     let direct = bench.one(&mut Lb::new(flows(64), 32, 12), frame.clone());

@@ -51,6 +51,9 @@ pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
             let route = || L3fwd::<View>::new(fib.clone(), Table, 0);
             run_with(config, || Nf::new(route(), numbers.clone(), Table, 0, 1, 0), |_| None)
         }
+        Work::App(Kind::Kv) => {
+            Err(LiveError::Config("kv answers requests, and this card sends none".to_owned()))
+        }
         Work::App(Kind::Lb) => run_with(config, || Lb::new(table(), lb::SERVERS, 0), |_| None),
         Work::App(Kind::Nat) => run_with(config, || Nat::new(table(), &[PUBLIC], None, 0), |_| None),
     }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apps::table::Declared;
-use apps::{AnyApp, Batch, Cause, Headers, Kind, Packet, Verdict};
+use apps::{AnyApp, Batch, Cause, Headers, Kind, Packet, Verdict, kv};
 use memory::{Memory, Touch};
 use rings::Completion;
 
@@ -26,6 +26,11 @@ pub enum App {
         /// Of each frame.
         target_reads: u32,
     },
+    /// A key-value store, a partition on every core.
+    Kv {
+        /// Keys, all present.
+        keys: u64,
+    },
     /// Reads every byte of a frame and frees its buffer: the receiver of `bench live`.
     Sink,
 }
@@ -37,6 +42,7 @@ impl From<Kind> for App {
             Kind::Lb => App::Lb,
             Kind::Nat => App::Nat,
             Kind::Nf => App::Nf { target_reads: 0 },
+            Kind::Kv => App::Kv { keys: traffic::KEYS },
         }
     }
 }
@@ -69,7 +75,7 @@ impl apps::App<View> for Sink {
 
 /// Any of them, chosen once per burst.
 pub(crate) enum ModelApp {
-    Packets(AnyApp<View, Declared<View>>),
+    Packets(AnyApp<View, Declared<View>, kv::Declared<View>>),
     Sink(Sink),
 }
 

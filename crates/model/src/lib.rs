@@ -25,6 +25,7 @@ mod scenario;
 mod schedule;
 mod sim;
 mod space;
+mod tables;
 mod view;
 
 pub use app::App;

@@ -4,8 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use apps::table::{Declared, Shape};
-use apps::{AnyApp, Worker, l3fwd, lb, nat as nat_app, nf};
+use apps::Worker;
 use memory::{Ps, Space};
 use nic::{Config, Port, TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
@@ -14,9 +13,7 @@ use rings::tx;
 use crate::account::{self, Window};
 use crate::agents::{self, Book};
 use crate::antagonist::Press;
-use crate::app::{App, ModelApp, Sink};
 use crate::engine::{Engine, EngineError};
-use crate::hierarchy;
 use crate::meter::{Meter, Snapshot};
 use crate::nic_core::{self, Feed, SoftPort};
 use crate::pool::{Priced, Spent};
@@ -24,6 +21,7 @@ use crate::report::{Conservation, Report};
 use crate::scenario::{Scenario, Start, Trial};
 use crate::sim::{Agent, Sim};
 use crate::space::{ModelSpace, PoolId, Table};
+use crate::tables::{self, Place, Tables};
 use crate::view::View;
 
 /// Why a scenario cannot be run.
@@ -49,8 +47,6 @@ pub enum Error {
     Histogram(#[from] hdrhistogram::CreationError),
 }
 
-/// Flows that an application's table holds (rxbisect §6).
-const FLOWS: u32 = 10_000_000;
 /// Threads of an antagonist: the agents of a simulation are 64 at the most.
 const MAX_ANTAGONISTS: u32 = 16;
 /// A stall of all cores that fills every ring.
@@ -133,29 +129,13 @@ fn validate(s: &Scenario) -> Result<(), Error> {
     }
     device_limits(s)?;
     let least = least_pool(s);
-    cycles(s)?;
+    tables::cycles(s)?;
     match s.pool {
         Some(n) if u64::from(n) < least => bad(format!(
             "a pool of {n} buffers is too small; allowed: at least {least}, what the rings hold when posted and a burst per core"
         )),
         _ => Ok(()),
     }
-}
-
-/// Base cycles of a frame in the application, 0 where it has none.
-fn cycles(s: &Scenario) -> Result<u32, Error> {
-    let c = &s.server.constants;
-    let (name, cycles) = match s.app {
-        App::L3fwd => ("l3fwd_cycles", &c.l3fwd_cycles),
-        App::Lb => ("lb_cycles", &c.lb_cycles),
-        App::Nat => ("nat_cycles", &c.nat_cycles),
-        App::Nf { .. } => ("lb_cycles", &c.lb_cycles), // A32
-        App::Sink => return Ok(0),
-    };
-    if cycles.is_absent() {
-        return Err(Error::Scenario(format!("the application needs {name}; {} has none", s.server.name)));
-    }
-    Ok(cycles.value as u32)
 }
 
 /// Rings that the card would refuse.
@@ -200,12 +180,7 @@ struct Run {
 struct Parts {
     buffers: PoolId,
     count: u32,
-    flows: Table,
-    shape: Shape,
-    /// `l3fwd`'s routes, built when it runs: they fill 64 MiB.
-    routes: Option<(std::sync::Arc<l3fwd::Fib>, Table)>,
-    /// The buffer of `nf`.
-    numbers: Option<Table>,
+    tables: Tables,
     ports: Vec<(rings::Port<View>, tx::Port<View>)>,
     /// What the sources of a software NIC read, port by port.
     sources: Vec<Table>,
@@ -218,20 +193,7 @@ impl Parts {
         let count =
             u32::try_from(count).map_err(|_| Error::Scenario(format!("{count} buffers are too many")))?;
         let buffers = space.buffers(&s.server.buffers.geometry(count))?;
-        let shape = Shape::new(FLOWS);
-        let flows = shape.bind(space, "flows")?;
-        let routes = match s.app {
-            App::L3fwd | App::Nf { .. } => {
-                let fib = std::sync::Arc::new(l3fwd::Fib::default_route());
-                let table = fib.bind(space)?;
-                Some((fib, table))
-            }
-            App::Lb | App::Nat | App::Sink => None,
-        };
-        let numbers = match s.app {
-            App::Nf { .. } => Some(nf::Numbers::bind(space)?),
-            _ => None,
-        };
+        let tables = Tables::build(s, space)?;
         let sizes = tx::Sizes { ring: s.tx_ring, ..tx::Sizes::default() };
         let (mut ports, mut sources) = (Vec::new(), Vec::new());
         let mut hosts = 0;
@@ -249,29 +211,7 @@ impl Parts {
         // One more handle, to count what is free at the end.
         let cache = rings::pool::CACHE.min(count);
         let caches = pool::build(space, count, hosts + 1, cache)?;
-        Ok(Parts { buffers, count, flows, shape, routes, numbers, ports, sources, caches })
-    }
-
-    /// The application of queue `q` of a port, core `core`.
-    fn app(&self, s: &Scenario, book: &Book, core: usize, q: usize) -> Result<ModelApp, Error> {
-        let cycles = cycles(s)?;
-        let table = |value| Declared::new(self.shape, self.flows, value);
-        let route = |(fib, table): &(std::sync::Arc<l3fwd::Fib>, Table)| {
-            l3fwd::L3fwd::new(fib.clone(), *table, cycles)
-        };
-        Ok(ModelApp::Packets(match (s.app, &self.routes) {
-            (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: book.meter.clone() })),
-            (App::L3fwd, Some(routes)) => AnyApp::L3fwd(route(routes)),
-            (App::Nf { target_reads }, Some(routes)) => {
-                let Some(table) = self.numbers else { return Err(Error::Scenario("no buffer".into())) };
-                let extra = if q == 0 { target_reads } else { 0 };
-                let seed = hierarchy::mix(s.seed ^ core as u64);
-                let numbers = nf::Numbers::declared();
-                AnyApp::Nf(nf::Nf::new(route(routes), numbers, table, extra, seed, cycles))
-            }
-            (App::Nat, _) => AnyApp::Nat(nat_app::Nat::new(table(nat_app::declared), &[], None, cycles)),
-            _ => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, cycles)),
-        }))
+        Ok(Parts { buffers, count, tables, ports, sources, caches })
     }
 }
 
@@ -309,7 +249,9 @@ impl Run {
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
                 let Some(cache) = caches.next() else { break };
                 let pool = Priced { pool: cache, cycles: pool_cycles, spent: Spent::default() };
-                let app = parts.app(s, &book, first - queues[p] as usize + q, q)?;
+                let core = first - queues[p] as usize + q;
+                let place = Place { core, queue: q as u32, queues: queues[p] };
+                let app = parts.tables.app(s, &book.meter, place)?;
                 let worker = Worker::new(host, tx, pool, parts.buffers, app, s.burst as usize);
                 workers.push((q >= queues[p] as usize, worker));
             }

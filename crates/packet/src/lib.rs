@@ -7,6 +7,7 @@
 pub mod checksum;
 pub mod fuzz;
 pub mod kind;
+pub mod kv;
 mod parse;
 mod rss;
 mod steer;

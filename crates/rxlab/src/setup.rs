@@ -10,7 +10,7 @@ use model::profile::Server;
 use model::{Antagonist, AntagonistKind, App, BURST, SAMPLING, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
-use traffic::{Rate, Spec, Target, Trace, Workload};
+use traffic::{Rate, Sizes, Spec, Target, Trace, Workload};
 
 use crate::fail::Fail;
 use crate::point::Point;
@@ -36,7 +36,8 @@ pub(crate) struct Setup {
         help_heading = "Traffic",
         help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT]; SIZES: fixed:BYTES, \
                 imix, empirical:NAME; HOW: constant, poisson, bursty:FRAMES; WHAT goes to the first core \
-                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES"
+                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES. Requests: kv:put=PERCENT[,keys=N][,zipf=S]\
+                [,arrivals=HOW]"
     )]
     pub workload: String,
     /// Offered load on the wire, Gbps of all ports together, or `own` for a capture's own timing
@@ -56,7 +57,7 @@ pub(crate) struct Setup {
     /// Ports in use [default: all of the server, but no more than cores]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub ports: Option<u32>,
-    /// Application on every core: l3fwd, lb, nat, nf (random reads and a route)
+    /// Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
     /// Random reads of a frame that the first core of each port makes beside those of all (nf)
@@ -200,6 +201,17 @@ impl Setup {
             Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
             None => Workload::Generated(self.spec(steer, cores / ports, load)?),
         };
+        let app = match (app, &workload) {
+            (App::Kv { .. }, Workload::Generated(Spec { sizes: Sizes::Kv { .. }, flows, .. })) => {
+                App::Kv { keys: *flows }
+            }
+            (App::Kv { .. }, Workload::Generated(_)) => {
+                return Err(Fail::new(
+                    "--app kv: allowed: with --workload kv:put=PERCENT, or a capture of requests",
+                ));
+            }
+            _ => app,
+        };
         Ok(Ready { server, workload, rate, cores, ports, app, steer, antagonist, setup: self })
     }
 
@@ -211,6 +223,9 @@ impl Setup {
             spec.partitions = queues;
         }
         match spec.target {
+            _ if spec.partitions == 0 && matches!(spec.sizes, Sizes::Kv { .. }) => {
+                bad("requests need --steer port")
+            }
             Some(_) if spec.partitions == 0 => bad("a target needs --steer port"),
             Some(_) if spec.partitions == 1 => bad("a target needs 2 cores of a port or more"),
             Some(Target::Gbps(gbps)) if gbps > load => {

@@ -56,8 +56,12 @@ fn bad_values_are_told_in_one_line() {
     refused(&["compare", "--cores", "3"], &["--cores 3", "multiple of the 2 ports"]);
     refused(&["compare", "--cores", "many"], &["--cores", "many"]);
     refused(&["compare", "--interfaces", "tokenring"], &["tokenring", "privring, shring, rxbisect"]);
-    refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat, nf"]);
+    refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat, nf, kv"]);
     refused(&["compare", "--workload", "sometimes"], &["sometimes", "imix"]);
+    refused(&["compare", "--app", "kv"], &["--app kv", "kv:put=PERCENT"]);
+    refused(&["compare", "--workload", "kv:put=95"], &["kv:put=95", "--steer port"]);
+    refused(&["compare", "--workload", "kv:put=x"], &["put=PERCENT"]);
+    refused(&["live", "--app", "kv"], &["requests"]);
     refused(&["compare", "--target-reads", "5"], &["--target-reads 5", "--app nf"]);
     refused(
         &["compare", "--app", "nf", "--target-reads", "100001"],
@@ -207,6 +211,22 @@ fn a_target_is_the_first_core_of_each_port() {
         let expected = if core % 4 == 0 { 1.0 } else { 10.0 };
         assert!((rate(core) / expected - 1.0).abs() < 0.05, "core {core}: {} Gbps", rate(core));
     }
+}
+
+/// Every request is answered by the core of its key: none is dropped, and puts are answered by short frames.
+#[test]
+fn a_key_value_store_answers_every_request() {
+    let base = ["compare", "--placements", "1", "--no-search", "--rate", "20", "--cores", "8", "--json"];
+    let kv =
+        ["--interfaces", "rxbisect", "--app", "kv", "--steer", "port", "--workload", "kv:put=95,zipf=0.99"];
+    let v = json(&[&base[..], &kv[..]].concat());
+    let run = &v["results"][0];
+    assert_eq!(run["drop_pct"], 0.0);
+    let mpps = run["mpps"].as_f64().unwrap();
+    // 95% are 1234 B on the wire, 5% are 210 B.
+    assert!((mpps / (20e3 / 8.0 / (0.95 * 1234.0 + 0.05 * 210.0)) - 1.0).abs() < 0.02, "{mpps} Mpps");
+    let sent = run["throughput_gbps"].as_f64().unwrap() * 1e3 / 8.0 / mpps;
+    assert!((sent / (0.95 * 60.0 + 0.05 * 1082.0) - 1.0).abs() < 0.05, "{sent} B a reply");
 }
 
 #[test]
@@ -389,6 +409,7 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains("Examples:"), "{command:?}");
     }
     let help = String::from_utf8(rxlab(&["compare", "--help"]).stdout).unwrap();
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     for default in [
         "[default: 1024]",
         "[default: 128]",

@@ -4,7 +4,7 @@ use crate::flows::{Draw, Name, name};
 use crate::partition::Partitions;
 use crate::powers::{Powers, powers};
 use crate::replay::mix;
-use crate::sizes::{HEADERS, Objects, imix, unit};
+use crate::sizes::{HEADERS, Objects, PUT, imix, unit};
 use crate::wire::Wire;
 use crate::{Arrival, Arrivals, HEAD, Line, Rate, Sizes, Source, Spec, wire_bytes};
 use packet::{PARTITION_PORT, checksum};
@@ -29,6 +29,11 @@ pub(crate) struct Generator {
     idle: bool,
 }
 
+/// What a seed adds to flow numbers.
+pub(crate) fn salt(seed: u64) -> u32 {
+    mix(mix(seed)) as u32
+}
+
 enum Frames {
     Fixed(u16),
     Imix,
@@ -39,12 +44,13 @@ impl Generator {
     pub(crate) fn new(spec: &Spec, line: Line, rate: Rate, seed: u64) -> Self {
         let pace = line.pace(rate);
         let idle = pace.is_none();
-        let flows = spec.flows.saturating_sub(u64::from(line.port)).div_ceil(u64::from(line.ports.max(1)));
+        let flows = line.share(spec.flows);
         let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
         let frames = match &spec.sizes {
             Sizes::Fixed(len) => Frames::Fixed(*len),
             Sizes::Imix => Frames::Imix,
             Sizes::Empirical(cdf) => Frames::Objects(Box::new(Objects::new(cdf.clone()))),
+            Sizes::Kv { .. } => Frames::Fixed(PUT), // has a source of its own
         };
         let pace = pace.unwrap_or_default();
         let clock = Clock::new(spec, pace, &mut rng);
@@ -56,7 +62,7 @@ impl Generator {
             partitions,
             port: line.port,
             ports: line.ports,
-            salt: mix(mix(seed)) as u32,
+            salt: salt(seed),
             clock,
             wire: Wire::new(line),
             template: template(line.port),
@@ -102,13 +108,13 @@ impl Source for Generator {
         out.head = self.template;
         let flow = (flow as u32).wrapping_mul(self.ports).wrapping_add(self.port);
         let name = name(flow.wrapping_add(self.salt));
-        address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len);
+        address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len, 0);
         true
     }
 }
 
 /// When frames are due, in ps.
-struct Clock {
+pub(crate) struct Clock {
     arrivals: Arrivals,
     ps_per_byte: f64,
     /// Mean wire bytes of a frame where it is known in advance.
@@ -121,7 +127,7 @@ struct Clock {
 
 impl Clock {
     /// The first frame comes at a random phase, so that ports do not march in step.
-    fn new(spec: &Spec, ps_per_byte: f64, rng: &mut Pcg64Mcg) -> Self {
+    pub(crate) fn new(spec: &Spec, ps_per_byte: f64, rng: &mut Pcg64Mcg) -> Self {
         let mean = spec.mean_frame().map(|len| len + f64::from(crate::OVERHEAD));
         let frames = match spec.arrivals {
             Arrivals::Bursty { burst } => f64::from(burst),
@@ -132,7 +138,7 @@ impl Clock {
     }
 
     #[inline]
-    fn next(&mut self, wire: u32, rng: &mut Pcg64Mcg) -> f64 {
+    pub(crate) fn next(&mut self, wire: u32, rng: &mut Pcg64Mcg) -> f64 {
         let time = f64::from(wire) * self.ps_per_byte;
         match self.arrivals {
             // Constant bit rate: each frame takes its own time at the asked rate.
@@ -161,7 +167,7 @@ impl Clock {
 }
 
 /// Ethernet, IPv4 (no fragments, TTL 64) and UDP with zeros for what differs between frames.
-fn template(port: u32) -> [u8; HEAD] {
+pub(crate) fn template(port: u32) -> [u8; HEAD] {
     let mut head = [0; HEAD];
     let [a, b] = (port as u16).to_be_bytes();
     head[..14].copy_from_slice(&[2, 0, 0, 1, a, b, 2, 0, 0, 2, a, b, 0x08, 0x00]);
@@ -172,9 +178,9 @@ fn template(port: u32) -> [u8; HEAD] {
     head
 }
 
-/// Fills in lengths, addresses, ports and both checksums (the payload is zeros).
+/// Fills in lengths, addresses, ports and both checksums; the payload's words add up to `payload`.
 #[inline]
-fn address(head: &mut [u8; HEAD], flow: Name, len: u16) {
+pub(crate) fn address(head: &mut [u8; HEAD], flow: Name, len: u16, payload: u64) {
     let (total, udp) = (len - 14, len - 34);
     head[16..18].copy_from_slice(&total.to_be_bytes());
     head[26..30].copy_from_slice(&flow.src.to_be_bytes());
@@ -186,7 +192,7 @@ fn address(head: &mut [u8; HEAD], flow: Name, len: u16) {
     let ip = 0x4500 + 0x4000 + 0x4011 + u64::from(total) + addresses;
     head[24..26].copy_from_slice(&checksum::finish(ip).to_be_bytes());
     let ports = u64::from(flow.sport) + u64::from(flow.dport);
-    let sum = checksum::finish(addresses + 17 + ports + 2 * u64::from(udp));
+    let sum = checksum::finish(addresses + 17 + ports + 2 * u64::from(udp) + payload);
     let sum = if sum == 0 { 0xffff } else { sum };
     head[40..42].copy_from_slice(&sum.to_be_bytes());
 }

@@ -15,6 +15,7 @@ mod powers;
 mod rate;
 mod read;
 mod replay;
+mod requests;
 mod rewrite;
 mod sizes;
 mod spec;
@@ -27,7 +28,7 @@ pub use cdf::Cdf;
 pub use error::{SpecError, TraceError};
 pub use rate::Rate;
 pub use sizes::Sizes;
-pub use spec::{Arrivals, FlowDraw, Spec, Target};
+pub use spec::{Arrivals, FlowDraw, KEYS, Spec, Target};
 pub use trace::{Skipped, Trace, TraceInfo, each_frame};
 pub use wire::{Line, MIN_FRAME, OVERHEAD, wire_bytes};
 pub use write::write_pcap;
@@ -95,6 +96,9 @@ impl Workload {
     pub fn source_on(&self, line: Line, rate: Rate, seed: u64) -> Box<dyn Source> {
         match self {
             Workload::Pcap(trace) => Box::new(replay::Replay::new(trace.clone(), line, rate, seed)),
+            Workload::Generated(spec @ Spec { sizes: Sizes::Kv { put_percent }, .. }) => {
+                Box::new(requests::Requests::new(spec, *put_percent, line, rate, seed))
+            }
             Workload::Generated(spec) => Box::new(generate::Generator::new(spec, line, rate, seed)),
         }
     }

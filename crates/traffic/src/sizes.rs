@@ -1,6 +1,7 @@
 //! Frame sizes of generated traffic.
 
 use crate::cdf::Cdf;
+use packet::kv::{HEADER, KEY, VALUE};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
@@ -20,7 +21,17 @@ pub enum Sizes {
     /// rest. At any time 64 objects per port are being sent, each in its own flow, a frame of a
     /// random one at a time.
     Empirical(Cdf),
+    /// Requests to a key-value store ([`packet::kv`]): puts of 1210 B, the rest gets of 186 B. Flows are
+    /// keys, and partitions those of the keys' hashes.
+    Kv {
+        /// Percent of puts.
+        put_percent: f64,
+    },
 }
+
+/// Lengths of a put and a get.
+pub(crate) const PUT: u16 = GET + VALUE;
+pub(crate) const GET: u16 = HEADERS + HEADER as u16 + KEY;
 
 impl Sizes {
     /// Mean frame length where it is known in advance.
@@ -29,6 +40,7 @@ impl Sizes {
             Sizes::Fixed(n) => Some(f64::from(*n)),
             Sizes::Imix => Some((7.0 * 60.0 + 4.0 * 590.0 + 1514.0) / 12.0),
             Sizes::Empirical(_) => None,
+            Sizes::Kv { put_percent } => Some(f64::from(GET) + put_percent / 100.0 * f64::from(VALUE)),
         }
     }
 }

@@ -7,13 +7,14 @@ use std::fmt;
 use std::str::FromStr;
 
 /// Generated traffic. Its text form is
-/// `SIZES[,flows=N][,zipf=S][,arrivals=HOW][,partitions=N][,target=WHAT]`.
+/// `SIZES[,flows=N][,zipf=S][,arrivals=HOW][,partitions=N][,target=WHAT]`, or for a key-value store
+/// `kv:put=PERCENT[,keys=N][,zipf=S][,arrivals=HOW][,partitions=N]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub struct Spec {
     /// Frame sizes.
     pub sizes: Sizes,
-    /// Distinct flows over all ports, 1 to 2^32.
+    /// Distinct flows (keys) over all ports, 1 to 2^32.
     pub flows: u64,
     /// How a frame's (an object's) flow is drawn.
     pub draw: FlowDraw,
@@ -92,9 +93,13 @@ impl Default for Spec {
     }
 }
 
+/// Keys unless told otherwise: MICA's data set of items of this size, 10 GB of them, so that no cache
+/// holds a part worth mentioning of keys that are asked for alike.
+pub const KEYS: u64 = 8 << 20;
 const MAX_FLOWS: u64 = 1 << 32;
 const MAX_PARTITIONS: u32 = 1024;
 const OPTIONS: &str = "flows=N, zipf=S, arrivals=HOW, partitions=N, target=WHAT";
+const KV_OPTIONS: &str = "keys=N, zipf=S, arrivals=HOW, partitions=N";
 
 impl FromStr for Spec {
     type Err = SpecError;
@@ -102,15 +107,21 @@ impl FromStr for Spec {
     fn from_str(s: &str) -> Result<Self, SpecError> {
         let mut parts = s.split(',').map(str::trim);
         let sizes = sizes(parts.next().unwrap_or_default())?;
+        let kv = matches!(sizes, Sizes::Kv { .. });
         let mut spec = Spec { sizes, ..Spec::default() };
+        if kv {
+            spec.flows = KEYS;
+        }
         for part in parts {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
             match key {
-                "flows" => spec.flows = flows(value)?,
+                "flows" if !kv => spec.flows = flows("flows", value)?,
+                "keys" if kv => spec.flows = flows("keys", value)?,
                 "zipf" => spec.draw = zipf(value)?,
                 "arrivals" => spec.arrivals = arrivals(value)?,
                 "partitions" => spec.partitions = partitions(value)?,
-                "target" => spec.target = Some(target(value)?),
+                "target" if !kv => spec.target = Some(target(value)?),
+                _ if kv => return Err(SpecError::new("workload option", part, KV_OPTIONS)),
                 _ => return Err(SpecError::new("workload option", part, OPTIONS)),
             }
         }
@@ -123,8 +134,19 @@ fn sizes(s: &str) -> Result<Sizes, SpecError> {
         None if s == "imix" => Ok(Sizes::Imix),
         Some(("fixed", n)) => frame(n).map(Sizes::Fixed),
         Some(("empirical", name)) => Cdf::load(name).map(Sizes::Empirical),
-        _ => Err(SpecError::new("workload", s, "fixed:BYTES, imix, empirical:NAME or empirical:FILE")),
+        Some(("kv", mix)) => puts(mix).map(|put_percent| Sizes::Kv { put_percent }),
+        _ => {
+            let allowed = "fixed:BYTES, imix, empirical:NAME, empirical:FILE or kv:put=PERCENT";
+            Err(SpecError::new("workload", s, allowed))
+        }
     }
+}
+
+fn puts(s: &str) -> Result<f64, SpecError> {
+    let percent = s.strip_prefix("put=").and_then(|n| n.parse().ok());
+    percent
+        .filter(|n| (0.0..=100.0).contains(n))
+        .ok_or_else(|| SpecError::new("requests", s, "put=PERCENT, 0 to 100"))
 }
 
 fn frame(s: &str) -> Result<u16, SpecError> {
@@ -132,14 +154,14 @@ fn frame(s: &str) -> Result<u16, SpecError> {
     len.ok_or_else(|| SpecError::new("frame size", s, "60 to 65535 bytes, without the 4 bytes of FCS"))
 }
 
-fn flows(s: &str) -> Result<u64, SpecError> {
+fn flows(what: &str, s: &str) -> Result<u64, SpecError> {
     let (digits, unit) = match s.strip_suffix('k').map(|d| (d, 1000)) {
         Some(thousands) => thousands,
         None => s.strip_suffix('M').map_or((s, 1), |d| (d, 1_000_000)),
     };
     let n = digits.parse::<u64>().ok().and_then(|n| n.checked_mul(unit));
     n.filter(|n| (1..=MAX_FLOWS).contains(n))
-        .ok_or_else(|| SpecError::new("flows", s, "1 to 4294967296, with k or M for thousands or millions"))
+        .ok_or_else(|| SpecError::new(what, s, "1 to 4294967296, with k or M for thousands or millions"))
 }
 
 fn zipf(s: &str) -> Result<FlowDraw, SpecError> {
@@ -190,8 +212,10 @@ impl fmt::Display for Spec {
             Sizes::Fixed(n) => write!(f, "fixed:{n}")?,
             Sizes::Imix => write!(f, "imix")?,
             Sizes::Empirical(cdf) => write!(f, "empirical:{}", cdf.name)?,
+            Sizes::Kv { put_percent } => write!(f, "kv:put={put_percent}")?,
         }
-        write!(f, ",flows={}", self.flows)?;
+        let flows = if matches!(self.sizes, Sizes::Kv { .. }) { "keys" } else { "flows" };
+        write!(f, ",{flows}={}", self.flows)?;
         if let FlowDraw::Zipf(s) = self.draw {
             write!(f, ",zipf={s}")?;
         }

@@ -27,6 +27,11 @@ impl Line {
     /// Line rate where none is given, in Gbps.
     pub const GBPS: f64 = 100.0;
 
+    /// Flows of this port, of `flows` that are dealt to all.
+    pub(crate) fn share(&self, flows: u64) -> u64 {
+        flows.saturating_sub(u64::from(self.port)).div_ceil(u64::from(self.ports.max(1)))
+    }
+
     /// Picoseconds per byte at this port's share of `rate` (its line rate at most); `None` when
     /// nothing can be sent.
     pub(crate) fn pace(&self, rate: Rate) -> Option<f64> {

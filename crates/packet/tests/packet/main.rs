@@ -7,4 +7,5 @@ mod build;
 mod checksums;
 mod fuzz_smoke;
 mod known;
+mod kv;
 mod toeplitz;

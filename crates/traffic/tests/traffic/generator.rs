@@ -270,3 +270,47 @@ fn own_rate_is_line_rate() {
     let last = run(source.as_mut(), 10_000, |_| ());
     assert!((last as f64 / (10_000.0 * 1524.0 * 80.0) - 1.0).abs() < 0.001);
 }
+
+#[test]
+fn requests_are_whole_and_lead_to_the_partitions_of_their_keys() {
+    use packet::kv::{HEADER, KEY, Op, Request, VALUE, hash, partition};
+    let (mut puts, mut bytes, mut keys) = (0, 0, BTreeMap::<Vec<u8>, u64>::new());
+    let mut counts = [0u64; 8];
+    let last = run(source("kv:put=95,keys=1000,partitions=8", 1, 2, 200.0, 3).as_mut(), 100_000, |a| {
+        let mut frame = a.bytes().to_vec();
+        frame.resize(usize::from(a.len), 0);
+        let p = parse(&frame);
+        assert_eq!((p.fault, p.l4), (None, 34));
+        assert_eq!(checksum::transport(p.addresses(&frame).unwrap(), 17, &frame[34..]), 0xffff);
+        let request = Request::parse(&frame[42..], frame.len() - 42).unwrap();
+        let key = &frame[42 + HEADER..][..usize::from(KEY)];
+        let to = p.tuple(&frame).unwrap().dport - packet::PARTITION_PORT;
+        assert_eq!((request.key_len, u32::from(to)), (KEY, partition(hash(key), 8)));
+        assert_eq!(request.value_len, if request.op == Op::Put { VALUE } else { 0 });
+        puts += u64::from(request.op == Op::Put);
+        counts[usize::from(to)] += 1;
+        *keys.entry(key.to_vec()).or_default() += 1;
+        bytes += u64::from(wire_bytes(a.len));
+        assert!(a.head[usize::from(a.head_len)..].iter().all(|b| *b == 0));
+    });
+    assert!((puts as f64 / 1e5 - 0.95).abs() < 0.003, "{puts} puts");
+    assert_eq!(keys.len(), 500, "of 1000 keys, those of this port");
+    assert!(keys.values().all(|n| n.abs_diff(200) < 80), "{keys:?}");
+    assert!(counts.iter().all(|n| *n > 8_000), "{counts:?}");
+    assert!((bytes as f64 * 8000.0 / last as f64 - 100.0).abs() < 0.5);
+}
+
+#[test]
+fn keys_follow_zipfs_law() {
+    let mut counts = BTreeMap::<Vec<u8>, u64>::new();
+    run(source("kv:put=50,keys=1000,zipf=0.99", 0, 1, 100.0, 3).as_mut(), 200_000, |a| {
+        *counts.entry(a.head[58..66].to_vec()).or_default() += 1;
+    });
+    let mut counts: Vec<u64> = counts.into_values().collect();
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let total: f64 = (1..=1000).map(|i| f64::from(i).powf(-0.99)).sum();
+    for rank in [1usize, 2, 5, 10] {
+        let expected = 200_000.0 * (rank as f64).powf(-0.99) / total;
+        assert!((counts[rank - 1] as f64 - expected).abs() < 5.0 * expected.sqrt(), "rank {rank}");
+    }
+}

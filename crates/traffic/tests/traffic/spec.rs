@@ -7,6 +7,7 @@ fn specs() -> impl Strategy<Value = Spec> {
     let sizes = prop_oneof![
         (60u16..).prop_map(Sizes::Fixed),
         Just(Sizes::Imix),
+        (0.0..=100.0).prop_map(|put_percent| Sizes::Kv { put_percent }),
         prop_oneof![Just("websearch"), Just("datamining"), Just("fb_hadoop")]
             .prop_map(|n| Sizes::Empirical(traffic::Cdf::load(n).unwrap())),
     ];
@@ -23,12 +24,12 @@ fn specs() -> impl Strategy<Value = Spec> {
     ];
     (sizes, 1u64..=1 << 32, draw, arrivals, 0u32..=1024, target).prop_map(
         |(sizes, flows, draw, arrivals, partitions, target)| Spec {
+            target: target.filter(|_| !matches!(sizes, Sizes::Kv { .. })),
             sizes,
             flows,
             draw,
             arrivals,
             partitions,
-            target,
         },
     )
 }
@@ -63,6 +64,12 @@ fn the_forms_of_the_manual() {
     assert_eq!((spec.partitions, spec.target), (8, Some(Target::Percent { percent: 31.0, len: 60 })));
     assert_eq!(spec.to_string(), "fixed:1500,flows=10000,arrivals=constant,partitions=8,target=pct:31/60");
     assert_eq!("imix,target=gbps:0.5".parse::<Spec>().unwrap().target, Some(Target::Gbps(0.5)));
+    let spec: Spec = "kv:put=95".parse().unwrap();
+    assert_eq!(
+        (spec.flows, spec.to_string()),
+        (8 << 20, "kv:put=95,keys=8388608,arrivals=constant".to_owned())
+    );
+    assert_eq!("kv:put=50,keys=2M,zipf=0.99".parse::<Spec>().unwrap().flows, 2_000_000);
     assert_eq!("200".parse(), Ok(Rate::Gbps(200.0)));
     assert_eq!("own".parse(), Ok(Rate::Own));
 }
@@ -84,6 +91,12 @@ fn errors_list_what_is_allowed() {
         ("imix,zipf=NaN", "zipf", "above 0"),
         ("imix,arrivals=even", "arrivals", "constant, poisson, bursty:FRAMES"),
         ("imix,arrivals=bursty:0", "arrivals", "1 to 1048576"),
+        ("kv:put=101", "requests `put=101`", "put=PERCENT"),
+        ("kv:get=5", "requests", "put=PERCENT"),
+        ("kv:put=5,flows=3", "workload option `flows=3`", "keys=N"),
+        ("kv:put=5,keys=0", "keys `0`", "1 to 4294967296"),
+        ("kv:put=5,target=gbps:1", "workload option", "keys=N"),
+        ("imix,keys=3", "workload option `keys=3`", "flows=N"),
         ("imix,partitions=0", "partitions `0`", "1 to 1024"),
         ("imix,partitions=1025", "partitions", "1 to 1024"),
         ("imix,target=1", "target `1`", "gbps:GBPS (of each port), pct:PERCENT/BYTES"),

@@ -1,0 +1,166 @@
+//! `kv`: a key-value store that answers requests ([`packet::kv`]), a partition on every core.
+//!
+//! The card brings a request to the core of its key's partition (steering by UDP port), so no core looks
+//! into another's items: MICA's exclusive reads and writes. A reply is built in the request's buffer.
+
+mod declared;
+pub mod fuzz;
+mod shape;
+mod store;
+
+pub use declared::Declared;
+pub use shape::Shape;
+pub use store::Partition;
+
+use memory::Memory;
+use packet::checksum;
+use packet::kv::{self, HEADER, MAX_KEY, Op, Reply, Request, Status};
+
+use crate::{App, Cause, Headers, Packet, SEEN, Verdict};
+
+/// Cycles per request beside memory accesses: those of `l3fwd`, a program as bare as this one.
+pub const CYCLES: u32 = crate::l3fwd::CYCLES;
+/// Requests whose headers are prefetched.
+const AHEAD: usize = 4;
+
+/// An item that no log of this size could take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge;
+
+/// A stored value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Value<'a> {
+    /// Its bytes as far as they are stored; zeros follow.
+    pub bytes: &'a [u8],
+    /// How long it is.
+    pub len: u16,
+}
+
+/// Items by key, of one core. The hash ([`kv::hash`]) is passed beside the key.
+pub trait Store<M: Memory> {
+    /// The value of `key`.
+    fn get(&mut self, m: &mut M, hash: u64, key: &[u8]) -> Option<Value<'_>>;
+    /// The place for a value of `len` bytes, which `key` has from now on: to be filled with its first bytes.
+    ///
+    /// # Errors
+    /// [`TooLarge`]; nothing changed.
+    fn put(&mut self, m: &mut M, hash: u64, key: &[u8], len: u16) -> Result<&mut [u8], TooLarge>;
+    /// Forgets `key`; whether there was one.
+    fn delete(&mut self, m: &mut M, hash: u64, key: &[u8]) -> bool;
+}
+
+/// One core's part of the store.
+pub struct Kv<S> {
+    store: S,
+    /// Which partition of how many.
+    partition: u32,
+    partitions: u32,
+    cycles: u32,
+    /// Requests by operation, and those that found their key.
+    served: [u64; 3],
+    hits: u64,
+}
+
+impl<S> Kv<S> {
+    /// Partition `partition` of `partitions`.
+    pub fn new(store: S, partition: u32, partitions: u32, cycles: u32) -> Kv<S> {
+        Kv { store, partition, partitions, cycles, served: [0; 3], hits: 0 }
+    }
+
+    /// Does what a request asks for: how it went, the bytes of the value that follows the reply's header
+    /// and what they add to its checksum.
+    fn serve<M: Memory>(&mut self, m: &mut M, packet: &Packet<M>, asked: &Asked) -> (Status, u16, u64)
+    where
+        S: Store<M>,
+    {
+        let (key, hash) = (asked.key(), kv::hash(asked.key()));
+        if kv::partition(hash, self.partitions) != self.partition {
+            return (Status::WrongPartition, 0, 0);
+        }
+        let found = match asked.request.op {
+            Op::Get => match self.store.get(m, hash, key) {
+                Some(value) => {
+                    let behind = asked.at + HEADER as u32;
+                    if m.check(packet.frames, packet.buf.0, behind + u32::from(value.len)).is_err() {
+                        return (Status::TooLarge, 0, 0);
+                    }
+                    if value.len > 0 {
+                        m.put(packet.frames, packet.buf, behind, value.bytes, value.len.into());
+                    }
+                    self.hits += 1;
+                    return (Status::Ok, value.len, checksum::add(0, value.bytes));
+                }
+                None => false,
+            },
+            Op::Put => {
+                let len = asked.request.value_len;
+                let Ok(place) = self.store.put(m, hash, key, len) else { return (Status::TooLarge, 0, 0) };
+                if len > 0 {
+                    let from = asked.at + (HEADER + key.len()) as u32;
+                    m.get(packet.frames, packet.buf, from, place, len.into());
+                }
+                true
+            }
+            Op::Delete => self.store.delete(m, hash, key),
+        };
+        self.hits += u64::from(found);
+        (if found { Status::Ok } else { Status::NotFound }, 0, 0)
+    }
+}
+
+/// A request, its key, and where it stands in the frame.
+struct Asked {
+    request: Request,
+    key: [u8; MAX_KEY],
+    at: u32,
+}
+
+impl Asked {
+    /// The request of a frame; `None` if it is none.
+    fn read<M: Memory>(m: &mut M, packet: &Packet<M>, headers: &Headers) -> Option<Asked> {
+        let payload = headers.datagram()?;
+        let request = Request::parse(headers.bytes().get(payload.start..)?, payload.len())?;
+        let mut asked = Asked { request, key: [0; MAX_KEY], at: payload.start as u32 };
+        let start = payload.start + HEADER;
+        let key = asked.key.get_mut(..request.key_len.into())?;
+        let (seen, rest) = key.split_at_mut(key.len().min(SEEN.saturating_sub(start)));
+        seen.copy_from_slice(headers.bytes().get(start..start + seen.len())?);
+        if !rest.is_empty() {
+            m.get(packet.frames, packet.buf, SEEN.max(start) as u32, rest, rest.len() as u32);
+        }
+        Some(asked)
+    }
+
+    fn key(&self) -> &[u8] {
+        &self.key[..self.request.key_len.into()]
+    }
+}
+
+impl<M: Memory, S: Store<M>> App<M> for Kv<S> {
+    fn cycles(&self) -> u32 {
+        self.cycles
+    }
+
+    /// As MICA's first stage; its later ones, for buckets and items, have no counterpart here.
+    fn ahead(&self) -> usize {
+        AHEAD
+    }
+
+    #[inline]
+    fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict {
+        let Some(asked) = Asked::read(m, packet, headers) else { return Verdict::Drop(Cause::BadRequest) };
+        let Request { op, id, .. } = asked.request;
+        self.served[op as usize - 1] += 1;
+        let (status, value_len, sum) = self.serve(m, packet, &asked);
+        let reply = Reply { op, status, value_len, id };
+        match headers.answer(&reply.bytes(), value_len, sum) {
+            Some(len) => Verdict::Reply(len),
+            None => Verdict::Drop(Cause::BadRequest),
+        }
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let [gets, puts, deletes] = self.served;
+        vec![("gets", gets), ("puts", puts), ("deletes", deletes), ("hits", self.hits)]
+    }
+}

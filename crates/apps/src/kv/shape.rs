@@ -1,0 +1,80 @@
+//! Where the lines of a partition lie: the index, a line for each bucket, then the log.
+
+use core::ops::Range;
+
+use memory::{LINE, LayoutError, Memory, Space, Touch};
+use packet::kv::{KEY, VALUE};
+
+/// Slots of a bucket: 8 words, one line.
+pub(super) const SLOTS: usize = 8;
+/// Bytes of an item before its key.
+pub(super) const HEAD: usize = 16;
+
+/// The size of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Buckets, a power of two.
+    buckets: u64,
+    /// Lines of the log.
+    pub(super) lines: u64,
+}
+
+/// Lines of an item: each begins a line, so that its head and the front of its key are one access.
+pub(super) fn lines(key: usize, value: usize) -> u64 {
+    (HEAD + key + value).div_ceil(LINE) as u64
+}
+
+impl Shape {
+    /// A partition for `items` of the usual sizes ([`KEY`], [`VALUE`]; at most 2^24 of them), five of a bucket's eight
+    /// slots used.
+    pub fn new(items: u64) -> Shape {
+        let items = items.clamp(1, 1 << 24);
+        let buckets = items.div_ceil(5).next_power_of_two();
+        Shape { buckets, lines: items * lines(KEY.into(), VALUE.into()) }
+    }
+
+    /// Bytes in all: 1.2 GiB for a million items.
+    pub fn bytes(&self) -> u64 {
+        (self.buckets + self.lines) * LINE as u64
+    }
+
+    /// Reserves the partition's addresses.
+    ///
+    /// # Errors
+    /// As [`Space::table`].
+    pub fn bind<S: Space>(&self, space: &mut S) -> Result<<S::Mem as Memory>::Table, LayoutError> {
+        space.table("kv", self.bytes())
+    }
+
+    pub(super) fn buckets(&self) -> u64 {
+        self.buckets
+    }
+
+    /// The bucket of a hash: its low bits. Tag and partition have others.
+    #[inline]
+    pub(super) fn bucket(&self, hash: u64) -> u64 {
+        hash & (self.buckets - 1)
+    }
+
+    /// An access to a bucket.
+    #[inline]
+    pub(super) fn touch_bucket<M: Memory>(&self, m: &mut M, table: M::Table, bucket: u64, how: Touch) {
+        m.touch(table, bucket * LINE as u64, how);
+    }
+
+    /// An access to every line of some `bytes` of the item at line `at` of the log.
+    #[inline]
+    pub(super) fn touch_item<M: Memory>(
+        &self,
+        m: &mut M,
+        table: M::Table,
+        at: u64,
+        bytes: Range<usize>,
+        how: Touch,
+    ) {
+        let first = self.buckets + at;
+        for line in bytes.start / LINE..bytes.end.div_ceil(LINE) {
+            m.touch(table, (first + line as u64) * LINE as u64, how);
+        }
+    }
+}

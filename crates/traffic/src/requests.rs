@@ -1,0 +1,87 @@
+//! Requests to a key-value store as one port's endless stream: keys drawn as flows are, sent to the
+//! partitions of their hashes.
+
+use crate::flows::{Draw, name};
+use crate::generate::{Clock, address, salt, template};
+use crate::replay::mix;
+use crate::sizes::{GET, HEADERS, PUT, unit};
+use crate::wire::Wire;
+use crate::{Arrival, HEAD, Line, Rate, Source, Spec, wire_bytes};
+use packet::kv::{self, HEADER, KEY, Op, Request, VALUE};
+use packet::{PARTITION_PORT, checksum};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::SeedableRng;
+
+/// Where the key stands in a frame, and how much of it differs: a number; zeros follow.
+const AT: usize = HEADERS as usize + HEADER;
+const NUMBER: usize = 8;
+
+pub(crate) struct Requests {
+    rng: Pcg64Mcg,
+    /// The share of puts.
+    puts: f64,
+    draw: Draw,
+    line: Line,
+    /// Added to key numbers: seeds have other keys.
+    salt: u32,
+    partitions: u32,
+    clock: Clock,
+    wire: Wire,
+    template: [u8; HEAD],
+    /// Requests so far.
+    id: u32,
+    idle: bool,
+}
+
+impl Requests {
+    pub(crate) fn new(spec: &Spec, put_percent: f64, line: Line, rate: Rate, seed: u64) -> Self {
+        let pace = line.pace(rate);
+        let keys = line.share(spec.flows);
+        let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
+        let clock = Clock::new(spec, pace.unwrap_or_default(), &mut rng);
+        Self {
+            rng,
+            puts: put_percent / 100.0,
+            draw: Draw::new(spec.draw, keys.max(1)),
+            line,
+            salt: salt(seed),
+            partitions: spec.partitions.max(1),
+            clock,
+            wire: Wire::new(line),
+            template: template(line.port),
+            id: 0,
+            idle: pace.is_none() || keys == 0,
+        }
+    }
+}
+
+impl Source for Requests {
+    #[inline]
+    fn next(&mut self, out: &mut Arrival) -> bool {
+        if self.idle {
+            return false;
+        }
+        let rank = self.draw.next(&mut self.rng);
+        let put = unit(&mut self.rng) < self.puts;
+        let (op, value_len, len) = if put { (Op::Put, VALUE, PUT) } else { (Op::Get, 0, GET) };
+        let due = self.clock.next(wire_bytes(len), &mut self.rng);
+        let number = (rank as u32).wrapping_mul(self.line.ports).wrapping_add(self.line.port);
+        let mut key = [0; KEY as usize];
+        key[..NUMBER].copy_from_slice(&(u64::from(self.salt) + u64::from(number)).to_be_bytes());
+        let partition = kv::partition(kv::hash(&key), self.partitions);
+        self.id = self.id.wrapping_add(1);
+
+        out.at = self.wire.send(due, len);
+        out.len = len;
+        out.head_len = (AT + NUMBER) as u8;
+        out.head = self.template;
+        let header = Request { op, key_len: KEY, value_len, id: self.id }.bytes();
+        out.head[AT - HEADER..AT].copy_from_slice(&header);
+        out.head[AT..AT + NUMBER].copy_from_slice(&key[..NUMBER]);
+        let mut name = name(number.wrapping_add(self.salt));
+        name.dport = PARTITION_PORT.wrapping_add(partition as u16);
+        let payload = checksum::add(0, &out.head[AT - HEADER..AT + NUMBER]);
+        address(&mut out.head, name, len, payload);
+        true
+    }
+}

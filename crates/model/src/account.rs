@@ -1,5 +1,6 @@
 //! From two snapshots to a report.
 
+use core::ops::Range;
 use std::collections::BTreeMap;
 
 use memory::Ps;
@@ -18,6 +19,10 @@ pub(crate) struct Window {
     pub waiting: Vec<f64>,
     /// Mean filled transmit entries, all queues.
     pub tx_filled: f64,
+    /// Mean frames in the physical rings of an emulated NIC.
+    pub passing: f64,
+    /// The cores that play the NIC.
+    pub nic_cores: Range<u32>,
     pub warmup: Ps,
 }
 
@@ -80,7 +85,8 @@ pub(crate) fn report(
         circulating_buffers: reuse,
         tx_ring_mean: w.tx_filled / f64::from(s.cores),
         cycles_per_packet: busy as f64 * s.server.ghz / 1e3 / w.grew(received).max(1) as f64,
-        nic_busy_pct: s.server.nic_core().map(|core| busy_pct(w, core as usize)),
+        nic_busy_pct: w.nic_cores.clone().map(|core| busy_pct(w, core as usize)).reduce(f64::max),
+        physical_mean: s.emulated.then_some(w.passing / f64::from(s.cores)),
         per_core: per_core(queues, w),
         counters,
         conservation,

@@ -6,7 +6,9 @@
 //! * a core's read of a DMA-written line copies it to the L2 and moves the LLC's copy to the
 //!   inclusive ways; any other LLC hit moves the line to the L2;
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
-//! * dirty LLC victims are written to DRAM.
+//! * dirty LLC victims are written to DRAM;
+//! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
+//!   somebody else wants it. All memory belongs to the near node.
 
 use crate::cache::{Array, DIRTY, Entry, IO, L2};
 use crate::profile::{Placement, Replacement, Server, SliceHash};
@@ -22,7 +24,22 @@ pub enum Level {
     Snoop,
     /// DRAM.
     Dram,
+    /// A cache of the far node: seen from there its LLC.
+    Far,
 }
+
+/// What holds a line of the shared range beside the LLC.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// The L2 of this core.
+    L2(usize),
+    /// The LLC of the far node.
+    FarLlc { dirty: bool },
+}
+
+/// [`Holder`] in a byte: nothing, a core's number plus one, or these.
+const FAR_CLEAN: u8 = u8::MAX - 1;
+const FAR_DIRTY: u8 = u8::MAX;
 
 /// Lines counted since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +60,7 @@ pub struct Counts {
     pub l2_hits: u64,
     /// Core accesses, found in the LLC.
     pub llc_hits: u64,
-    /// Core accesses, found in another L2.
+    /// Core accesses, found in another L2, or in a cache of the other node.
     pub snoops: u64,
     /// Core accesses, found in DRAM.
     pub llc_misses: u64,
@@ -56,7 +73,9 @@ const PAGE: u32 = 1 << 15;
 pub struct Hierarchy {
     l2: Vec<L2>,
     llc: Array,
-    /// Which L2 holds a line of the shared range, plus one.
+    /// The first core on the far node.
+    far: usize,
+    /// What holds a line of the shared range, see [`Holder`].
     owner: Vec<u8>,
     /// Physical page of each 2 MB page.
     frames: Vec<u32>,
@@ -81,9 +100,11 @@ impl Hierarchy {
         let ddio = (1 << c.ddio_ways) - 1;
         let inclusive = all & !((1 << (c.ways - c.inclusive_ways)) - 1);
         let l2 = || L2::new(server.l2_sets() as usize, c.l2_ways as usize);
+        let cores = server.all_cores();
         let sets = (c.slices * c.sets_per_slice) as usize;
         Hierarchy {
-            l2: (0..server.all_cores()).map(|_| l2()).collect(),
+            l2: (0..cores).map(|_| l2()).collect(),
+            far: cores as usize,
             llc: Array::new(sets, c.replacement == Replacement::Lru, mix(seed ^ 0x11c)),
             owner: vec![0; shared as usize],
             frames: frames(c.placement, lines.div_ceil(PAGE), seed),
@@ -97,6 +118,18 @@ impl Hierarchy {
             adjacent: c.adjacent_prefetch,
             counts: Counts::default(),
         }
+    }
+
+    /// `cores` more, on the far node, with L2s as those of `server`.
+    pub fn add_far(&mut self, server: &Server, cores: u32) {
+        let l2 = || L2::new(server.l2_sets() as usize, server.caches.l2_ways as usize);
+        self.l2.extend((0..cores).map(|_| l2()));
+    }
+
+    /// Whether a core is on the far node.
+    #[inline]
+    pub fn is_far(&self, core: usize) -> bool {
+        core >= self.far
     }
 
     /// The LLC set of a line. Within a slice the low address bits choose the set; if balanced, successive
@@ -132,14 +165,20 @@ impl Hierarchy {
 
     fn miss(&mut self, core: usize, line: u32, write: bool) -> Level {
         let dirty = if write { DIRTY } else { 0 };
-        if let Some(other) = self.holder(line) {
+        if let Some(holder) = self.holder(line) {
             // A store takes the line away, a load of a dirty line moves it as well: the reader is the
             // next writer in every structure here.
-            let taken = self.l2[other].remove(line);
-            let flags = dirty | taken.map_or(0, |e| if e.dirty() { DIRTY } else { 0 });
+            let (was_dirty, level) = match holder {
+                Holder::L2(other) => {
+                    let taken = self.l2[other].remove(line);
+                    let level = if self.is_far(other) { Level::Far } else { Level::Snoop };
+                    (taken.is_some_and(Entry::dirty), level)
+                }
+                Holder::FarLlc { dirty } => (dirty, Level::Far),
+            };
             self.counts.snoops += 1;
-            self.fill(core, Entry::new(line, flags));
-            return Level::Snoop;
+            self.fill(core, Entry::new(line, dirty | if was_dirty { DIRTY } else { 0 }));
+            return level;
         }
         let set = self.set_of(line);
         if let Some(way) = self.llc.find(set, line) {
@@ -175,10 +214,13 @@ impl Hierarchy {
         }
     }
 
-    fn holder(&self, line: u32) -> Option<usize> {
+    #[inline]
+    fn holder(&self, line: u32) -> Option<Holder> {
         match self.owner.get(line as usize) {
-            Some(&o) if o != 0 => Some(usize::from(o) - 1),
-            _ => None,
+            None | Some(0) => None,
+            Some(&FAR_CLEAN) => Some(Holder::FarLlc { dirty: false }),
+            Some(&FAR_DIRTY) => Some(Holder::FarLlc { dirty: true }),
+            Some(&o) => Some(Holder::L2(usize::from(o) - 1)),
         }
     }
 
@@ -188,6 +230,10 @@ impl Hierarchy {
         }
         let Some(victim) = self.l2[core].insert(entry) else { return };
         if let Some(o) = self.owner.get_mut(victim.line() as usize) {
+            if core >= self.far {
+                *o = if victim.dirty() { FAR_DIRTY } else { FAR_CLEAN };
+                return;
+            }
             *o = 0;
         }
         let set = self.set_of(victim.line());
@@ -214,8 +260,10 @@ impl Hierarchy {
     #[inline]
     pub fn dma_write(&mut self, line: u32, whole: bool) -> bool {
         let mut cached = false;
-        if let Some(core) = self.holder(line) {
-            self.l2[core].remove(line);
+        if let Some(holder) = self.holder(line) {
+            if let Holder::L2(core) = holder {
+                self.l2[core].remove(line);
+            }
             self.owner[line as usize] = 0;
             cached = true;
         }

@@ -11,6 +11,7 @@ mod antagonist;
 mod app;
 pub mod cache;
 mod dram;
+mod emulator;
 mod engine;
 pub mod hierarchy;
 mod meter;

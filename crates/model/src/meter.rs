@@ -22,8 +22,10 @@ pub(crate) struct Meter {
     pub latency_sum: u128,
     /// Whether latencies count.
     pub measuring: bool,
-    /// Frames that a card has taken and not yet decided on.
+    /// Frames that a card, or a core that plays it, has taken and not yet decided on.
     pub in_nic: u64,
+    /// Frames on their way from the card through an emulated NIC.
+    pub passing: u64,
 }
 
 /// Digits that a latency keeps.
@@ -42,6 +44,7 @@ impl Meter {
             latency_sum: 0,
             measuring: false,
             in_nic: 0,
+            passing: 0,
         })
     }
 
@@ -65,6 +68,7 @@ pub(crate) struct Snapshot {
     pub sent: u64,
     pub sent_bytes: u64,
     pub offered_bytes: u64,
+    pub passing: u64,
     pub counts: Counts,
     pub gauges: Vec<Gauge>,
     pub reuse: (u64, u64),
@@ -80,6 +84,7 @@ impl Snapshot {
             sent: meter.sent,
             sent_bytes: meter.sent_bytes,
             offered_bytes: meter.offered_bytes,
+            passing: meter.passing,
             counts: sim.hierarchy.counts,
             gauges: sim.gauges_at(at),
             reuse: sim.reuse,
@@ -99,11 +104,11 @@ impl Snapshot {
         100.0 * hits as f64 / (hits + misses).max(1) as f64
     }
 
-    /// Frames delivered, and neither sent nor dropped by their core.
+    /// Frames delivered, or on their way through an emulated NIC, and neither sent nor dropped by their core.
     pub(crate) fn inside(&self) -> u64 {
         let delivered: u64 = self.fates.iter().map(|f| f[Outcome::Delivered as usize]).sum();
         let dropped: u64 = self.gauges.iter().map(|g| g.tx_full + g.app_drops).sum();
-        delivered.saturating_sub(self.sent + dropped)
+        (delivered + self.passing).saturating_sub(self.sent + dropped)
     }
 
     /// Frames of one fate since `before`, over all cores.

@@ -233,6 +233,9 @@ pub struct Constants {
     /// Cycles to take a buffer from the core's own pool and give it back.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pool_cycles: Constant,
+    /// Cycles of an emulated NIC to move a frame's pointers, beside the words that it touches.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub emulator_cycles: Constant,
 }
 
 /// Which profiles have a constant.
@@ -253,7 +256,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 33] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 34] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -282,13 +285,14 @@ impl Constants {
             ("pause_every_ms", &self.pause_every_ms, Of::Card),
             ("stream_lines", &self.stream_lines, Of::Card),
             ("pagerank_lines", &self.pagerank_lines, Of::Card),
-            ("load_lines", &self.load_lines, Of::Only(Core)),
+            ("load_lines", &self.load_lines, Of::Any),
             ("run_lines", &self.run_lines, Of::Only(Core)),
             ("store_lines", &self.store_lines, Of::Only(Core)),
             ("read_line_cycles", &self.read_line_cycles, Of::Only(Core)),
             ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
             ("classify_cycles", &self.classify_cycles, Of::Only(Core)),
             ("pool_cycles", &self.pool_cycles, Of::Only(Core)),
+            ("emulator_cycles", &self.emulator_cycles, Of::Card),
         ]
     }
 }

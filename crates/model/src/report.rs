@@ -97,9 +97,12 @@ pub struct Report {
     pub tx_ring_mean: f64,
     /// Cycles a core spends per frame, stalls included.
     pub cycles_per_packet: f64,
-    /// How busy the core is that plays the card, percent; none with a card.
+    /// How busy the core is that plays the card, the busiest of all ports, percent; none with a card.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nic_busy_pct: Option<f64>,
+    /// Mean frames in the physical rings of an emulated NIC, for each core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub physical_mean: Option<f64>,
     /// Each core.
     pub per_core: Vec<CoreReport>,
     /// Named counters of the interface (lock waits, foreign buffers, debts).

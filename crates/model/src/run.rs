@@ -1,5 +1,6 @@
 //! One run: build, warm up until rates have settled, measure, drain, account.
 
+use core::ops::Range;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -8,15 +9,17 @@ use apps::Worker;
 use memory::{Ps, Space};
 use nic::{Config, Port, TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
-use rings::tx;
+use rings::{Nic, tx};
 
 use crate::account::{self, Window};
 use crate::agents::{self, Book};
 use crate::antagonist::Press;
+use crate::emulator::{self, Emulator, Physical};
 use crate::engine::{Engine, EngineError};
 use crate::meter::{Meter, Snapshot};
 use crate::nic_core::{self, Feed, SoftPort};
 use crate::pool::{Priced, Spent};
+use crate::profile::NicKind;
 use crate::report::{Conservation, Report};
 use crate::scenario::{Scenario, Start, Trial};
 use crate::sim::{Agent, Sim};
@@ -128,6 +131,7 @@ fn validate(s: &Scenario) -> Result<(), Error> {
         s.interface.validate(s.queues(p))?;
     }
     device_limits(s)?;
+    emulation(s)?;
     let least = least_pool(s);
     tables::cycles(s)?;
     match s.pool {
@@ -159,9 +163,29 @@ fn device_limits(s: &Scenario) -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether there is a card below an emulated NIC, and the rings for it.
+fn emulation(s: &Scenario) -> Result<(), Error> {
+    if !s.emulated {
+        return Ok(());
+    }
+    let nic = &s.server.nic;
+    if s.server.nic_core().is_some() {
+        let what = "an emulated NIC passes on what a card receives";
+        return Err(Error::Scenario(format!("{what}; the NIC of {} is a core", s.server.name)));
+    }
+    for p in 0..s.ports() {
+        let (_, each) = emulator::physical(&s.interface, s.queues(p));
+        let (n, lo, hi) = (emulator::entries(each), nic.min_ring, nic.max_ring);
+        if !(lo..=hi).contains(&n) {
+            let what = format!("the physical ring of an emulated port has {n} entries");
+            return Err(Error::Scenario(format!("{what}; allowed on {}: {lo} to {hi}", nic.name)));
+        }
+    }
+    Ok(())
+}
+
 fn least_pool(s: &Scenario) -> u64 {
-    let posted: u64 = (0..s.ports()).map(|p| s.interface.posted_buffers(s.queues(p))).sum();
-    posted + u64::from(s.cores) * u64::from(s.burst)
+    s.posted_buffers() + u64::from(s.cores) * u64::from(s.burst)
 }
 
 /// A run under way.
@@ -174,6 +198,8 @@ struct Run {
     warmup: Ps,
     /// Buffers that full rings hold.
     posted: u64,
+    /// The cores that play the NIC.
+    nic_cores: Range<u32>,
 }
 
 /// Everything that a scenario allocates before the world exists.
@@ -182,6 +208,8 @@ struct Parts {
     count: u32,
     tables: Tables,
     ports: Vec<(rings::Port<View>, tx::Port<View>)>,
+    /// The physical rings below an emulated NIC, port by port.
+    physical: Vec<Physical>,
     /// What the sources of a software NIC read, port by port.
     sources: Vec<Table>,
     caches: Vec<CoreCache<View>>,
@@ -195,13 +223,19 @@ impl Parts {
         let buffers = space.buffers(&s.server.buffers.geometry(count))?;
         let tables = Tables::build(s, space)?;
         let sizes = tx::Sizes { ring: s.tx_ring, ..tx::Sizes::default() };
-        let (mut ports, mut sources) = (Vec::new(), Vec::new());
+        let (mut ports, mut physical, mut sources) = (Vec::new(), Vec::new(), Vec::new());
+        let kind = if s.emulated { NicKind::Core } else { s.server.nic.kind };
         let mut hosts = 0;
         for p in 0..s.ports() {
             let queues = s.queues(p);
-            let port = rings::build(space, &s.interface, queues, buffers)?;
-            hosts += port.0.len() as u32;
-            let tx = tx::build(space, sizes, port.0.len() as u32)?;
+            let port = rings::build(&mut space.served_by(kind), &s.interface, queues, buffers)?;
+            if s.emulated {
+                physical.push(Physical::build(space, &s.interface, queues, buffers)?);
+                hosts += 1; // one more core that takes buffers, to begin with
+            }
+            let count = port.0.len() as u32;
+            hosts += count;
+            let tx = tx::build(space, sizes, count)?;
             ports.push((port, tx));
             if s.server.nic_core().is_some() {
                 let bytes = u64::from(nic_core::KEPT) * traffic::HEAD as u64;
@@ -211,19 +245,25 @@ impl Parts {
         // One more handle, to count what is free at the end.
         let cache = rings::pool::CACHE.min(count);
         let caches = pool::build(space, count, hosts + 1, cache)?;
-        Ok(Parts { buffers, count, tables, ports, sources, caches })
+        Ok(Parts { buffers, count, tables, ports, physical, sources, caches })
     }
 }
 
 impl Run {
     fn build(s: &mut Scenario) -> Result<Run, Error> {
-        let posted = (0..s.ports()).map(|p| s.interface.posted_buffers(s.queues(p))).sum();
-        let mut space = ModelSpace::new();
+        let (posted, nic_cores) = (s.posted_buffers(), s.nic_cores());
+        let mut space = ModelSpace::new().served_by(s.server.nic.kind);
         let mut parts = Parts::build(s, &mut space)?;
         let ports = std::mem::take(&mut parts.ports);
         let mut caches = std::mem::take(&mut parts.caches);
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
-        let mut engine = Engine::new(Sim::new(&s.server, space.finish(), s.sampling, s.seed), s.window);
+        let mut sim = Sim::new(&s.server, space.finish(), s.sampling, s.seed);
+        let mut window = s.window;
+        if s.emulated {
+            sim = sim.emulated(&s.server, nic_cores.len() as u32);
+            window = window.min(emulator::window(&s.server));
+        }
+        let mut engine = Engine::new(sim, window);
         let cores = s.server.cores as usize;
         let pool_cycles = s.server.constants.pool_cycles.value;
         if s.trial.is_some() {
@@ -235,15 +275,21 @@ impl Run {
         };
         let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
         let mut sources = std::mem::take(&mut s.sources).into_iter();
-        let mut caches = caches.into_iter();
-        let (mut workers, mut soft) = (Vec::new(), Vec::new());
+        let mut physical = std::mem::take(&mut parts.physical).into_iter();
+        let mut caches = caches.into_iter().peekable();
+        let (mut workers, mut soft, mut emulators) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
         for (p, ((hosts, nic), (host_txs, nic_tx))) in ports.into_iter().enumerate() {
             let Some(source) = sources.next() else { break };
             let port = Plug { port: p as u32, queues: queues[p] as u16, first, buffers: parts.buffers };
-            match parts.sources.get(p) {
-                Some(bytes) => soft.push(soft_port(s, &port, (nic, nic_tx), Feed::new(source, *bytes))),
-                None => spawn_card(&mut engine, s, &port, (nic, nic_tx), source, &book)?,
+            if let Some(bytes) = parts.sources.get(p) {
+                soft.push(soft_port(s, &port, (nic, nic_tx), Feed::new(source, *bytes)));
+            } else if let (Some(rings), Some(cache)) = (physical.next(), caches.next_if(|_| s.emulated)) {
+                let (emulator, card) = Emulator::new(s, &port, rings, nic);
+                emulators.push((emulator, cache));
+                spawn_card(&mut engine, s, &port, (card, nic_tx), source, &book)?;
+            } else {
+                spawn_card(&mut engine, s, &port, (nic, nic_tx), source, &book)?;
             }
             first += queues[p] as usize;
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
@@ -259,6 +305,10 @@ impl Run {
         if let Some(core) = s.server.nic_core() {
             let book = book.clone();
             engine.spawn(Agent::NicCore(core), move |m| nic_core::serve(m, soft, &book))?;
+        }
+        for (core, (emulator, cache)) in nic_cores.clone().zip(emulators) {
+            let book = book.clone();
+            engine.spawn(Agent::NicCore(core), move |m| emulator.serve(m, cache, &book))?;
         }
         for thread in 0..s.antagonist.map_or(0, |a| a.threads) {
             let Some(press) = s.antagonist.map(|a| Press::new(a.kind, &s.server.constants)) else { break };
@@ -278,6 +328,7 @@ impl Run {
             now: Ps::ZERO,
             warmup: Ps::ZERO,
             posted,
+            nic_cores,
         })
     }
 
@@ -340,23 +391,25 @@ impl Run {
         }
         let mut looks = 0;
         let mut waiting = vec![0.0; before.gauges.len()];
-        let mut tx_filled = 0.0;
+        let (mut tx_filled, mut passing) = (0.0, 0.0);
         while looks < LOOKS * MEASURED as u64 || self.offered() < frames {
             self.advance(Ps(step.0 / LOOKS))?;
             looks += 1;
             let meter = self.book.meter.borrow();
+            passing += meter.passing as f64;
             for (core, (g, fates)) in self.engine.sim().gauges.iter().zip(&meter.fates).enumerate() {
                 let delivered = fates[rings::Outcome::Delivered as usize];
                 waiting[core] += delivered.saturating_sub(g.received) as f64;
                 tx_filled += g.tx_filled as f64;
             }
         }
-        for sum in waiting.iter_mut().chain([&mut tx_filled]) {
+        for sum in waiting.iter_mut().chain([&mut tx_filled, &mut passing]) {
             *sum /= looks as f64;
         }
         self.book.meter.borrow_mut().measuring = false;
         let after = self.snapshot();
-        Ok(Window { before, after, waiting, tx_filled, warmup: self.warmup })
+        let nic_cores = self.nic_cores.clone();
+        Ok(Window { before, after, waiting, tx_filled, passing, nic_cores, warmup: self.warmup })
     }
 
     fn finish(&mut self) -> Result<Conservation, Error> {
@@ -366,11 +419,12 @@ impl Run {
         let meter = self.book.meter.borrow();
         let delivered: u64 = meter.fates.iter().map(|f| f[rings::Outcome::Delivered as usize]).sum();
         let all: u64 = meter.fates.iter().flatten().sum();
+        let in_nic = meter.in_nic + meter.passing;
         Ok(Conservation {
-            offered: all + meter.in_nic,
+            offered: all + in_nic,
             delivered,
             dropped: all - delivered,
-            in_nic: meter.in_nic,
+            in_nic,
             buffers: self.buffers,
             buffers_free,
         })
@@ -404,19 +458,19 @@ fn agree(steps: &[Step]) -> bool {
 }
 
 /// Where a card is plugged in.
-struct Plug {
-    port: u32,
-    queues: u16,
+pub(crate) struct Plug {
+    pub port: u32,
+    pub queues: u16,
     /// Core of queue 0.
-    first: usize,
-    buffers: PoolId,
+    pub first: usize,
+    pub buffers: PoolId,
 }
 
-fn spawn_card(
+fn spawn_card<R: Nic<View> + 'static>(
     engine: &mut Engine,
     s: &Scenario,
     plug: &Plug,
-    (nic, mut nic_tx): (rings::AnyNic<View>, tx::NicTx<View>),
+    (nic, mut nic_tx): (R, tx::NicTx<View>),
     source: Box<dyn traffic::Source>,
     book: &Book,
 ) -> Result<(), Error> {
@@ -431,9 +485,9 @@ fn spawn_card(
         nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
     }
     let extra = ((c.pcie_read_ns.value + c.generator_us.value * 1e3) * 1e3) as u64;
-    let (first, buffers) = (plug.first, plug.buffers);
+    let (to, buffers) = ((plug.first, s.emulated), plug.buffers);
     let (rx_book, tx_book) = (book.clone(), book.clone());
-    engine.spawn(Agent::NicRx(plug.port), move |m| agents::receive(m, port, source, first, &rx_book))?;
+    engine.spawn(Agent::NicRx(plug.port), move |m| agents::receive(m, port, source, to, &rx_book))?;
     let config = TxConfig { rate_bps, head: 0, ..TxConfig::default() };
     engine.spawn(Agent::NicTx(plug.port), move |m| {
         agents::transmit(m, nic_tx, buffers, config, extra, &tx_book);

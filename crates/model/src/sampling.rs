@@ -32,21 +32,54 @@ const BITS: u32 = 10;
 /// Accesses that a kind's mean remembers.
 const MEMORY: f64 = 256.0;
 
+/// What each [`Level`] costs, ps.
+pub(crate) type Prices = [u64; 5];
+
+/// Where the cores of one node find lines, and what they pay.
+#[derive(Clone)]
+struct Node {
+    /// Shares of the levels for each kind.
+    shares: [[f64; 5]; KINDS],
+    /// What a level costs, ps, and a kind's mean of it.
+    costs: Prices,
+    means: [u64; KINDS],
+}
+
+impl Node {
+    fn new(costs: Prices) -> Node {
+        let mut shares = [[0.0, 1.0, 0.0, 0.0, 0.0]; KINDS];
+        shares[slot(Kind::Table, false)] = [0.0, 0.0, 0.0, 1.0, 0.0];
+        let mut node = Node { shares, costs, means: [0; KINDS] };
+        node.price(Level::Dram, costs[Level::Dram as usize]);
+        node
+    }
+
+    fn price(&mut self, level: Level, ps: u64) {
+        self.costs[level as usize] = ps;
+        for slot in 0..KINDS {
+            self.mean(slot);
+        }
+    }
+
+    fn mean(&mut self, slot: usize) {
+        let sum: f64 = self.shares[slot].iter().zip(self.costs).map(|(s, c)| s * c as f64).sum();
+        self.means[slot] = sum as u64;
+    }
+}
+
 /// The sample.
 pub(crate) struct Sampling {
     one_in: u32,
     /// A bit for every value of the low line bits.
     map: Vec<u64>,
-    /// Shares of the levels for each kind.
-    shares: [[f64; 4]; KINDS],
-    /// What a level costs, ps, and a kind's mean of it.
-    costs: [u64; 4],
-    means: [u64; KINDS],
+    /// The node that the memory belongs to, and the far one.
+    nodes: [Node; 2],
 }
 
 impl Sampling {
     /// One set in `one_in` (a power of two up to 64); 1 simulates all.
-    pub(crate) fn new(one_in: u32, costs: [u64; 4], seed: u64) -> Sampling {
+    /// `prices` are those of the near cores and of the far ones.
+    pub(crate) fn new(one_in: u32, prices: [Prices; 2], seed: u64) -> Sampling {
         let pairs = 1u32 << (BITS - 1);
         // The same number of pairs for every seed: those with the smallest hashes.
         let mut order: Vec<u32> = (0..pairs).collect();
@@ -56,11 +89,7 @@ impl Sampling {
             let line = p * 2;
             map[(line / 64) as usize] |= 3 << (line % 64);
         }
-        let mut shares = [[0.0, 1.0, 0.0, 0.0]; KINDS];
-        shares[slot(Kind::Table, false)] = [0.0, 0.0, 0.0, 1.0];
-        let mut sampling = Sampling { one_in: one_in.max(1), map, shares, costs, means: [0; KINDS] };
-        sampling.price(Level::Dram, costs[Level::Dram as usize]);
-        sampling
+        Sampling { one_in: one_in.max(1), map, nodes: prices.map(Node::new) }
     }
 
     /// Lines that one sampled line stands for.
@@ -91,40 +120,29 @@ impl Sampling {
         None
     }
 
-    /// A simulated access of `kind` found its line at `level`.
+    /// A simulated access of `kind` found its line at `level`; what that costs, ps.
     #[inline]
-    pub(crate) fn learn(&mut self, kind: Kind, write: bool, level: Level) {
-        let slot = slot(kind, write);
-        let shares = &mut self.shares[slot];
+    pub(crate) fn learn(&mut self, far: bool, kind: Kind, write: bool, level: Level) -> u64 {
+        let (node, slot) = (&mut self.nodes[usize::from(far)], slot(kind, write));
+        let shares = &mut node.shares[slot];
         for s in shares.iter_mut() {
             *s *= 1.0 - 1.0 / MEMORY;
         }
         shares[level as usize] += 1.0 / MEMORY;
-        self.mean(slot);
+        node.mean(slot);
+        node.costs[level as usize]
     }
 
-    /// A level costs `ps` from now on.
-    pub(crate) fn price(&mut self, level: Level, ps: u64) {
-        self.costs[level as usize] = ps;
-        for slot in 0..KINDS {
-            self.mean(slot);
-        }
-    }
-
-    fn mean(&mut self, slot: usize) {
-        let sum: f64 = self.shares[slot].iter().zip(self.costs).map(|(s, c)| s * c as f64).sum();
-        self.means[slot] = sum as u64;
+    /// A DRAM access costs `ps` on the near node from now on, and `remote` more on the far one.
+    pub(crate) fn price_dram(&mut self, ps: u64, remote: u64) {
+        let [near, far] = &mut self.nodes;
+        near.price(Level::Dram, ps);
+        far.price(Level::Dram, ps + remote);
     }
 
     /// Mean cost of `kind`, ps.
     #[inline]
-    pub(crate) fn expected(&self, kind: Kind, write: bool) -> u64 {
-        self.means[slot(kind, write)]
-    }
-
-    /// What a level costs, ps.
-    #[inline]
-    pub(crate) fn cost(&self, level: Level) -> u64 {
-        self.costs[level as usize]
+    pub(crate) fn expected(&self, far: bool, kind: Kind, write: bool) -> u64 {
+        self.nodes[usize::from(far)].means[slot(kind, write)]
     }
 }

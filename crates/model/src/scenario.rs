@@ -1,10 +1,13 @@
 //! What is to be simulated: a server, an interface, an application, a traffic.
 
+use core::ops::Range;
+
 use memory::Ps;
 use packet::SteerBy;
 use traffic::Source;
 
 use crate::app::App;
+use crate::emulator;
 use crate::profile::Server;
 
 /// How full the rings are when a run starts to count.
@@ -83,6 +86,8 @@ pub struct Scenario {
     pub server: Server,
     /// The receive interface and its sizes.
     pub interface: rings::Interface,
+    /// Whether a core on the other node plays the NIC of each port (rxbisect §5).
+    pub emulated: bool,
     /// What every core does.
     pub app: App,
     /// Cores that receive, spread evenly over the ports.
@@ -142,6 +147,29 @@ impl Scenario {
         let hosts: u32 = (0..self.ports()).map(|p| self.interface.hosts(self.queues(p))).sum();
         let core =
             u64::from(self.tx_ring) + u64::from(rings::pool::CACHE) * 3 / 2 + 4 * u64::from(self.burst);
-        held + u64::from(hosts) * core
+        held + self.physical_buffers() + u64::from(hosts) * core
+    }
+
+    /// Buffers that the physical rings below an emulated NIC hold.
+    pub(crate) fn physical_buffers(&self) -> u64 {
+        if !self.emulated {
+            return 0;
+        }
+        let port = |p| emulator::physical(&self.interface, self.queues(p));
+        (0..self.ports()).map(port).map(|(rings, each)| u64::from(rings) * u64::from(each)).sum()
+    }
+
+    /// Buffers that full rings hold, physical ones among them.
+    pub(crate) fn posted_buffers(&self) -> u64 {
+        let virtual_ones: u64 =
+            (0..self.ports()).map(|p| self.interface.posted_buffers(self.queues(p))).sum();
+        virtual_ones + self.physical_buffers()
+    }
+
+    /// The cores that play the NIC.
+    pub(crate) fn nic_cores(&self) -> Range<u32> {
+        let first = self.server.cores;
+        let emulators = if self.emulated { self.ports() } else { 0 };
+        self.server.nic_core().map_or(first..first + emulators, |core| core..core + 1)
     }
 }

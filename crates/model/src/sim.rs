@@ -3,13 +3,13 @@
 use memory::{Class, Geometry, Ps, Side};
 
 use crate::dram::Dram;
-use crate::hierarchy::{Hierarchy, Level};
+use crate::hierarchy::Hierarchy;
 use crate::pcie::Link;
-use crate::profile::{Constant, Server};
+use crate::profile::{Constant, NicKind, Server};
 use crate::sampling::{Kind, Sampling};
 use crate::scenario::Pause;
 use crate::schedule::{PARKED, Schedule};
-use crate::space::{Layout, Pool};
+use crate::space::{Layout, Pool, Words};
 
 /// Who an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +20,8 @@ pub enum Agent {
     NicRx(u32),
     /// The transmit half of a port's card.
     NicTx(u32),
-    /// The core that plays the card of all ports, see [`Server::nic_core`].
+    /// A core that plays the card: of all ports, see [`Server::nic_core`], or on the far node, over the card
+    /// of one, see [`Sim::emulated`].
     NicCore(u32),
     /// A thread of the other socket that presses on the memory.
     Antagonist(u32),
@@ -48,13 +49,19 @@ pub(crate) struct Costs {
     pub l2: u64,
     pub llc: u64,
     pub snoop: u64,
+    /// More, from one node to the other.
+    pub remote: u64,
     pub op: u64,
     pub atomic: u64,
     pub write: u64,
     pub doorbell: u64,
+    /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
+    pub mmio: u64,
     /// The share of a miss that a core waits where it fetches several lines at a time: independent loads,
     /// loads of lines in a row, stores. A multiplication: every access makes one.
     pub load_share: f64,
+    /// Of words between cores and of what an emulated NIC loads, in place of `load_share`.
+    pub between_share: f64,
     pub run_share: f64,
     pub store_share: f64,
     /// To read, and to copy, a line that is here.
@@ -70,17 +77,21 @@ impl Costs {
         let c = &s.constants;
         let ns = |v: f64| (v * 1e3) as u64;
         let cycle = 1e3 / s.ghz;
+        let card = s.nic.kind == NicKind::Card;
         let overlap = |c: &Constant, other: f64| 1.0 / if c.is_absent() { other } else { c.value };
         Costs {
             cycle,
             l2: ns(c.l2_hit_ns.value),
             llc: ns(c.llc_hit_ns.value),
             snoop: ns(c.snoop_ns.value),
+            remote: ns(c.remote_ns.value),
             op: (c.op_cycles.value * cycle) as u64,
             atomic: (c.atomic_cycles.value * cycle) as u64,
             write: ns(c.pcie_write_ns.value),
             doorbell: ns(c.doorbell_ns.value),
-            load_share: overlap(&c.load_lines, 1.0),
+            mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
+            load_share: if card { 1.0 } else { overlap(&c.load_lines, 1.0) },
+            between_share: overlap(&c.load_lines, 1.0),
             run_share: overlap(&c.run_lines, 1.0),
             store_share: overlap(&c.store_lines, STORES),
             read_line: (c.read_line_cycles.value * cycle) as u64,
@@ -200,7 +211,7 @@ pub struct Sim {
     pub(crate) pressed: u64,
     pub(crate) stop: bool,
     pub(crate) costs: Costs,
-    /// The NIC is a core: all agents meet in the caches, and nothing crosses a link.
+    /// A core plays the NIC: others see a core's stores when their lines have come (A28).
     pub(crate) soft: bool,
     pub(crate) words: Vec<u64>,
     pub(crate) pending: Vec<Pending>,
@@ -228,7 +239,9 @@ impl Sim {
         let links = || (0..server.nic.ports).map(|_| Link::new(&server.constants)).collect();
         let costs = Costs::new(server);
         let dram = Dram::new(&server.constants);
-        let levels = [costs.l2, costs.llc, costs.snoop, dram.latency()];
+        let (remote, dram_now) = (costs.remote, dram.latency());
+        let near = [costs.l2, costs.llc, costs.snoop, dram_now, costs.snoop + remote];
+        let far = [costs.l2, costs.llc + remote, costs.snoop + remote, dram_now + remote, costs.llc];
         Sim {
             slots: Vec::new(),
             schedule: Schedule::default(),
@@ -245,7 +258,7 @@ impl Sim {
             pools: layout.pools,
             links: if server.nic_core().is_some() { Vec::new() } else { links() },
             dram,
-            sampling: Sampling::new(one_in, levels, seed),
+            sampling: Sampling::new(one_in, [near, far], seed),
             hierarchy: Hierarchy::new(server, lines.all, lines.shared, seed),
             soft: server.nic_core().is_some(),
             gauges: vec![Gauge::default(); server.all_cores() as usize],
@@ -255,12 +268,21 @@ impl Sim {
         }
     }
 
+    /// The same with `cores` more on the far node, behind all others, that play the NIC.
+    #[must_use]
+    pub fn emulated(mut self, server: &Server, cores: u32) -> Sim {
+        self.hierarchy.add_far(server, cores);
+        self.gauges.extend((0..cores).map(|_| Gauge::default()));
+        self.soft = true;
+        self
+    }
+
     /// DRAM traffic that happened since `before` (lines), at `at`.
     fn charge(&mut self, before: u64, at: u64) {
         let c = &self.hierarchy.counts;
         let lines = c.dram_reads + c.dram_writes - before;
         if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * self.sampling.scale()) {
-            self.sampling.price(Level::Dram, self.dram.latency());
+            self.sampling.price_dram(self.dram.latency(), self.costs.remote);
         }
     }
 
@@ -272,14 +294,14 @@ impl Sim {
     /// cost inside.
     #[inline]
     pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> u64 {
+        let far = self.hierarchy.is_far(core as usize);
         if !self.sampling.has(line) {
-            return self.sampling.expected(kind, write);
+            return self.sampling.expected(far, kind, write);
         }
         let before = self.dram_lines();
         let level = self.hierarchy.core(core as usize, line, write);
         self.charge(before, at);
-        self.sampling.learn(kind, write, level);
-        self.sampling.cost(level)
+        self.sampling.learn(far, kind, write, level)
     }
 
     /// A core stores into a line that it has prefetched.
@@ -370,10 +392,10 @@ impl Sim {
         self.stall = (from.0, from.0.saturating_add(span.0));
     }
 
-    /// When a core goes on that would at `at`: behind the stall or pause that it is in.
-    pub(crate) fn standing(&self, at: u64) -> u64 {
+    /// When a core goes on that would at `at`: behind the pause that it is in, and the stall if it `stalls`.
+    pub(crate) fn standing(&self, at: u64, stalls: bool) -> u64 {
         let (from, to) = self.stall;
-        let at = if at >= from && at < to { to } else { at };
+        let at = if stalls && at >= from && at < to { to } else { at };
         let Some(pause) = self.pause else { return at };
         at + pause.span.0.saturating_sub(at % pause.every.0.max(1))
     }
@@ -383,7 +405,7 @@ impl Sim {
         let bytes = (reads + writes) * 64.0;
         self.pressed += bytes as u64;
         if self.dram.add(at, bytes) {
-            self.sampling.price(Level::Dram, self.dram.latency());
+            self.sampling.price_dram(self.dram.latency(), self.costs.remote);
         }
         self.dram.latency()
     }
@@ -410,12 +432,17 @@ impl Sim {
     }
 }
 
-/// Which side an agent is on, for the check that only a field's writer writes it.
-pub(crate) fn may_write(agent: Agent, writer: Side, class: Class) -> bool {
-    match writer {
+/// Whether an agent may write a field: on the side of its writer. A core that plays the NIC is the host of
+/// the rings that the card serves.
+pub(crate) fn may_write<const W: usize>(agent: Agent, w: Words<W>) -> bool {
+    let host = match w.nic {
+        NicKind::Card => agent.caches().is_some(),
+        NicKind::Core => agent.is_core(),
+    };
+    match w.writer {
         Side::Both => true,
-        Side::Host => agent.is_core(),
-        Side::Nic => !agent.is_core() && class != Class::Doorbell,
+        Side::Host => host,
+        Side::Nic => !host && w.class != Class::Doorbell,
     }
 }
 

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use memory::{Class, Field, Geometry, LayoutError, Side, Space};
 
+use crate::profile::NicKind;
 use crate::view::View;
 
 /// Words lie below this line, buffers from it on.
@@ -26,6 +27,8 @@ pub struct Words<const W: usize> {
     pub(crate) mask: u32,
     pub(crate) class: Class,
     pub(crate) writer: Side,
+    /// What plays the NIC of this field.
+    pub(crate) nic: NicKind,
 }
 
 /// A bound application table.
@@ -128,16 +131,24 @@ impl Layout {
     }
 }
 
-/// The set-up side of a modelled server; clones share one layout.
+/// The set-up side of a modelled server; clones share one layout. A card serves the fields unless told
+/// otherwise.
 #[derive(Clone, Default)]
 pub struct ModelSpace {
     layout: Rc<RefCell<Layout>>,
+    nic: NicKind,
 }
 
 impl ModelSpace {
     /// Nothing allocated.
     pub fn new() -> ModelSpace {
         ModelSpace::default()
+    }
+
+    /// The same space; the NIC of the fields allocated through it is of another kind.
+    #[must_use]
+    pub fn served_by(&self, nic: NicKind) -> ModelSpace {
+        ModelSpace { layout: self.layout.clone(), nic }
     }
 
     /// What was allocated.
@@ -160,7 +171,14 @@ impl Space for ModelSpace {
         }
         l.words += words;
         l.signals += field.len;
-        Ok(Words { base, signal, mask: field.len - 1, class: field.class, writer: field.writer })
+        Ok(Words {
+            base,
+            signal,
+            mask: field.len - 1,
+            class: field.class,
+            writer: field.writer,
+            nic: self.nic,
+        })
     }
 
     fn buffers(&mut self, g: &Geometry) -> Result<PoolId, LayoutError> {

@@ -12,6 +12,7 @@ use std::rc::Rc;
 use corosensei::Yielder;
 use memory::{Buf, Ps};
 
+use crate::profile::NicKind;
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
 use crate::sim::{Agent, Pending, Read, Sim, lines_of};
@@ -108,8 +109,8 @@ impl View {
 
     /// A core that stands still does nothing until the end of that.
     fn stalled(&mut self) {
-        if self.agent.is_core() {
-            self.clock = self.sim().standing(self.clock);
+        if self.agent.caches().is_some() {
+            self.clock = self.sim().standing(self.clock, self.agent.is_core());
         }
     }
 
@@ -200,10 +201,10 @@ impl View {
         }
     }
 
-    /// The agent reads or writes words of `bytes` in `line`; what it costs goes to the clock. When a
+    /// The agent reads or writes words of `bytes` in `line`, of a field that such a NIC serves; what it costs goes to the clock. When a
     /// store made now becomes visible to the other side.
     #[inline]
-    fn word(&mut self, line: u32, write: bool, bytes: u64) -> u64 {
+    fn word(&mut self, (line, nic): (u32, NicKind), write: bool, bytes: u64) -> u64 {
         let me = self.slot as u8 + 1;
         let at = self.clock;
         let sim = self.sim();
@@ -219,7 +220,10 @@ impl View {
                 } else {
                     // An idle core has waited for the first line that changed; the next ones come meanwhile.
                     let others = self.busy || self.missed > 0;
-                    let share = if others { self.sim().costs.load_share } else { 1.0 };
+                    let costs = &self.sim().costs;
+                    let between = nic == NicKind::Core || !self.agent.is_core();
+                    let share = if between { costs.between_share } else { costs.load_share };
+                    let share = if others { share } else { 1.0 };
                     self.missed += self.loads(miss, share);
                 }
                 self.clock.max(self.drained)
@@ -353,6 +357,15 @@ impl View {
             let line = t.first + ((off + line * 64) % t.bytes.max(1) / 64) as u32;
             self.access(line, false, Kind::Payload);
         }
+    }
+
+    /// The core has the card of `port` write a line of `t`, with one posted MMIO write; it does not wait.
+    pub(crate) fn loop_write(&mut self, port: u32, t: Table) {
+        let at = self.clock;
+        let sim = self.sim();
+        sim.dma_write(t.first, 1, false, at);
+        sim.links[port as usize].note(64);
+        self.clock += sim.costs.mmio;
     }
 
     fn frame_lines(&self, b: PoolId, buf: Buf, off: u32, len: u32) -> (u32, u32) {

@@ -18,6 +18,7 @@ fn one_core(ring: u32, gbps: f64, trial: Option<Trial>, antagonist: Option<Antag
         window: server.window(),
         server,
         interface: Interface::PrivRing(privring::Sizes { ring }),
+        emulated: false,
         app: App::L3fwd,
         cores: 1,
         sources: vec![source],

@@ -14,6 +14,7 @@ fn scenario(interface: Interface, sampling: u32, seed: u64) -> Scenario {
     Scenario {
         server: Server::by_name("rxbisect-testbed").unwrap(),
         interface,
+        emulated: false,
         app: App::Lb,
         cores: 16,
         sources: (0..2).map(|p| workload.source(p, 2, Rate::Gbps(199.0), seed)).collect(),

@@ -168,6 +168,7 @@ fn soft_run(interface: Interface, app: App, classify_cycles: f64, gbps: f64) -> 
     run(&mut Scenario {
         server,
         interface,
+        emulated: false,
         app,
         cores: 2,
         sources: vec![workload.source_on(line, Rate::Own, 1)],

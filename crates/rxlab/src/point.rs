@@ -16,6 +16,8 @@ pub(crate) struct Point {
     pub server: Server,
     /// Receive interface and sizes.
     pub interface: Interface,
+    /// Whether a core on the other node plays the NIC.
+    pub emulated: bool,
     /// Application.
     pub app: App,
     /// Cores in use.
@@ -63,6 +65,7 @@ impl Point {
         let mut scenario = Scenario {
             server: self.server.clone(),
             interface: self.interface.clone(),
+            emulated: self.emulated,
             app: self.app,
             cores: self.cores,
             sources: (0..self.ports).map(source).collect(),

@@ -57,6 +57,9 @@ pub(crate) struct Setup {
     /// Ports in use [default: all of the server, but no more than cores]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub ports: Option<u32>,
+    /// A core on the other node plays the NIC of each port: virtual rings over physical ones
+    #[arg(long, help_heading = "Server")]
+    pub emulated: bool,
     /// Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
@@ -294,6 +297,7 @@ impl Ready {
         let point = |placement: u32| Point {
             server: self.server.clone(),
             interface: interface.clone(),
+            emulated: s.emulated,
             app: self.app,
             cores: self.cores,
             ports: self.ports,
@@ -357,6 +361,7 @@ impl Ready {
         let value = serde_json::json!({
             "cores": self.cores,
             "ports": self.ports,
+            "emulated": s.emulated,
             "app": s.app,
             "target_reads": s.target_reads,
             "rate": self.rate.to_string(),
@@ -442,6 +447,9 @@ impl Ready {
         flag("limit-ms", &s.limit_ms);
         flag("resolution", &s.resolution);
         flag("trial-ms", &s.trial_ms);
+        if s.emulated {
+            words.push("--emulated".into());
+        }
         words.join(" ")
     }
 

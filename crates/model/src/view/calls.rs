@@ -3,6 +3,7 @@
 use memory::{Buf, Class, Fault, Memory, Ps, Touch};
 
 use super::{META, PREFETCHES, View};
+use crate::profile::NicKind;
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
 use crate::sim::may_write;
@@ -34,14 +35,14 @@ impl Memory for View {
         match w.class {
             Class::Contended => {
                 self.order();
-                self.word(p.line, false, 8);
+                self.word((p.line, w.nic), false, 8);
                 self.remember(p.line);
                 return self.sim().words[p.word as usize];
             }
             // A register of the card.
             Class::Doorbell if self.agent.caches().is_none() => {}
             _ => {
-                self.word(p.line, false, W as u64 * 8);
+                self.word((p.line, w.nic), false, W as u64 * 8);
             }
         }
         self.remember(p.line);
@@ -55,21 +56,21 @@ impl Memory for View {
 
     #[inline]
     fn release<const W: usize>(&mut self, w: Words<W>, i: u64, signal: u64) {
-        debug_assert!(may_write(self.agent, w.writer, w.class), "{:?} may not write this field", self.agent);
+        debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
         if w.class == Class::Contended {
             self.order();
         }
-        let visible = self.word(p.line, true, 8);
+        let visible = self.word((p.line, w.nic), true, 8);
         let now = self.clock;
         self.store(p, signal, if w.class == Class::Contended { now } else { visible });
     }
 
     #[inline]
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
-        debug_assert!(may_write(self.agent, w.writer, w.class), "{:?} may not write this field", self.agent);
+        debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
-        let visible = self.word(p.line, true, W as u64 * 8);
+        let visible = self.word((p.line, w.nic), true, W as u64 * 8);
         let first = p.word as usize + 1 - W;
         self.sim().words[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
         self.store(p, entry[W - 1], visible);
@@ -78,7 +79,7 @@ impl Memory for View {
     #[inline]
     fn read<const W: usize>(&mut self, w: Words<W>, i: u64) -> [u64; W] {
         let p = place(w, i);
-        self.word(p.line, false, W as u64 * 8);
+        self.word((p.line, w.nic), false, W as u64 * 8);
         let first = p.word as usize + 1 - W;
         let mut entry = [0; W];
         entry.copy_from_slice(&self.sim().words[first..=p.word as usize]);
@@ -87,9 +88,9 @@ impl Memory for View {
 
     #[inline]
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
-        debug_assert!(may_write(self.agent, w.writer, w.class), "{:?} may not write this field", self.agent);
+        debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
-        self.word(p.line, true, W as u64 * 8);
+        self.word((p.line, w.nic), true, W as u64 * 8);
         let first = p.word as usize + 1 - W;
         self.sim().words[first..=p.word as usize].copy_from_slice(&entry);
     }
@@ -182,11 +183,12 @@ impl Memory for View {
 
     fn ring(&mut self, bell: Words<1>, value: u64) {
         let p = place(bell, 0);
-        if self.sim().soft {
-            let visible = self.word(p.line, true, 8); // a plain word
+        let costs = self.sim().costs;
+        if bell.nic == NicKind::Core {
+            self.clock += costs.mmio;
+            let visible = self.word((p.line, bell.nic), true, 8); // a plain word
             return self.store(p, value, visible);
         }
-        let costs = self.sim().costs;
         self.clock += costs.op;
         let visible = self.clock + costs.doorbell;
         self.store(p, value, visible);
@@ -216,7 +218,7 @@ impl Memory for View {
         sim.reuse.0 += u64::from((sim.puts as u32).wrapping_sub(before));
         sim.reuse.1 += 1;
         sim.puts += 1;
-        if sim.soft {
+        if self.agent.caches().is_some() {
             self.clock += u64::from(lines) * sim.costs.copy_line;
             return self.frame(first, lines, off, true);
         }

@@ -13,7 +13,7 @@ use model::{Agent, Engine, ModelSpace, PoolId, Sim, Table, View, Words};
 
 /// The reference server with constants that are easy to add up: a cycle of 0.5 ns, an operation of 1,
 /// an atomic of 10; L2 7, LLC 22, snoop 60, DRAM 85 ns; PCIe at 100 ps a byte, 300 ns to the cache;
-/// doorbell 800 ns. LRU, pages one after the other, no prefetch of neighbours.
+/// doorbell 800 ns; 70 ns to the other node, from where loads come four at a time. LRU, pages one after the other, no prefetch of neighbours.
 pub(crate) fn server() -> Server {
     let mut s = Server::by_name("rxbisect-testbed").unwrap();
     s.ghz = 2.0;
@@ -37,6 +37,8 @@ pub(crate) fn server() -> Server {
         (&mut c.pcie_write_ns, 300.0),
         (&mut c.pcie_read_ns, 700.0),
         (&mut c.doorbell_ns, 800.0),
+        (&mut c.remote_ns, 70.0),
+        (&mut c.load_lines, 4.0),
     ] {
         constant.value = value;
     }
@@ -85,13 +87,16 @@ pub(crate) struct World {
     pub(crate) server: Server,
     pub(crate) space: ModelSpace,
     agents: Vec<(Agent, Body)>,
+    /// Cores on the other node.
+    far: u32,
     ended: Rc<Cell<usize>>,
     seed: u64,
 }
 
 impl World {
     pub(crate) fn new(server: Server) -> World {
-        World { server, space: ModelSpace::new(), agents: Vec::new(), ended: Rc::default(), seed: 1 }
+        let space = ModelSpace::new().served_by(server.nic.kind);
+        World { server, space, agents: Vec::new(), far: 0, ended: Rc::default(), seed: 1 }
     }
 
     /// Changes the seed of what is random.
@@ -151,6 +156,13 @@ impl World {
         self.agent(Agent::NicCore(core), body);
     }
 
+    /// A core on the other node that plays the NIC.
+    pub(crate) fn far_core(&mut self, body: impl FnOnce(&mut View) + 'static) {
+        let core = self.server.cores + self.far;
+        self.far += 1;
+        self.agent(Agent::NicCore(core), body);
+    }
+
     /// Lets all agents run to their ends, no agent ahead of another; the world afterwards.
     pub(crate) fn run(self) -> Engine {
         self.run_ahead(Ps::ZERO)
@@ -190,7 +202,10 @@ impl World {
 
     /// All agents at their beginning.
     pub(crate) fn start(self, window: Ps) -> Engine {
-        let sim = Sim::new(&self.server, self.space.finish(), 1, self.seed);
+        let mut sim = Sim::new(&self.server, self.space.finish(), 1, self.seed);
+        if self.far > 0 {
+            sim = sim.emulated(&self.server, self.far);
+        }
         let mut engine = Engine::new(sim, window);
         for (agent, body) in self.agents {
             engine.spawn(agent, body).unwrap();

@@ -17,6 +17,8 @@ pub(crate) const L2: u64 = 7 * NS;
 pub(crate) const LLC: u64 = 22 * NS;
 /// A line from another core.
 pub(crate) const SNOOP: u64 = 60 * NS;
+/// More for what comes from the other node.
+pub(crate) const REMOTE: u64 = 70 * NS;
 /// A line from idle DRAM.
 pub(crate) const DRAM: u64 = 85 * NS;
 /// Stores leave through the store buffer, eight lines at a time.

@@ -57,6 +57,7 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
     let mut scenario = Scenario {
         server: server.clone(),
         interface: interface.clone(),
+        emulated: false,
         app: App::Sink,
         cores: 1,
         sources: vec![source],

@@ -208,7 +208,8 @@ fn setting_lines(ready: &Ready) -> Vec<String> {
 
 fn title(ready: &Ready, pairs: &[Pair]) -> String {
     let offered = pairs.first().map_or(0.0, |p| p.full.report.offered_gbps);
-    format!("{} on {}, {} Gbps of frames offered", ready.traffic(), ready.server.name, num(offered))
+    let nic = if ready.emulated() { ", emulated NIC" } else { "" };
+    format!("{} on {}{nic}, {} Gbps of frames offered", ready.traffic(), ready.server.name, num(offered))
 }
 
 fn text(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> String {

@@ -58,6 +58,8 @@ pub(crate) enum Mechanism {
     Transmit,
     /// The card cannot hand frames over: PCIe, or DRAM behind it.
     CardToMemory,
+    /// The core that plays the card has no time left.
+    NicCoreBusy,
     /// Bursts longer than what the ring holds, with time to spare.
     Bursts,
     /// Frames that no buffer takes, or that the application refuses.
@@ -165,11 +167,13 @@ pub(crate) fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagno
 fn mechanism(m: &Machine, r: &Report, best: &Report, cause: Option<&str>, load: &Load) -> Mechanism {
     let total: u64 = r.drops.values().sum();
     let leaks = r.ddio_hit_pct < 90.0 && r.io_working_set_mib > m.ddio_mib;
+    let nic_behind = r.nic_busy_pct.is_some_and(|busy| busy > 99.0);
     match cause {
         None if leaks && dram(r) > (1.0 + LEAK_DRAM_PCT / 100.0) * dram(best) => Mechanism::CacheLeak,
         None => Mechanism::None,
         Some("bad_frame" | "application") => Mechanism::BadFrames,
         Some("tx_full") => Mechanism::Transmit,
+        Some("nic_buffer_full") if nic_behind => Mechanism::NicCoreBusy,
         // Only others can keep a core from frames that it has time for.
         Some("no_buffer") if load.starved * 4 >= r.per_core.len() => Mechanism::SharedRingClogged,
         Some(_) if load.overloaded() > 0 && load.spare() > 0 => {
@@ -232,6 +236,12 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
             format!(
                 "transmit rings hold {:.0} of {:.0} entries: sending is the limit",
                 r.tx_ring_mean, m.tx_ring
+            )
+        }
+        Mechanism::NicCoreBusy => {
+            let busy = r.nic_busy_pct.unwrap_or_default();
+            format!(
+                "the emulated NIC cannot follow: its core is {busy:.0}% busy, and frames pile up below it"
             )
         }
         Mechanism::CardToMemory => format!(

@@ -106,7 +106,7 @@ fn pair(job: &Job, found: &mut impl Iterator<Item = Result<Found, Fail>>) -> Res
         let (report, range) = middle(reports).ok_or_else(nothing)?;
         Ok(Row {
             interface: point.interface.name().to_string(),
-            params: point.interface.params().into_iter().collect(),
+            params: point.params(),
             start: start.name(),
             no_drop_gbps: no_drop,
             report,

@@ -1,5 +1,7 @@
 //! One run of the model: what is asked, and how it is built.
 
+use std::collections::BTreeMap;
+
 use memory::Ps;
 use model::profile::Server;
 use model::{Antagonist, App, Report, Scenario, Start, Trial};
@@ -53,6 +55,12 @@ pub(crate) struct Point {
 }
 
 impl Point {
+    /// The interface's sizes by name, and whether it is emulated.
+    pub(crate) fn params(&self) -> BTreeMap<&'static str, u64> {
+        let emulated = self.emulated.then_some(("emulated", 1));
+        self.interface.params().into_iter().chain(emulated).collect()
+    }
+
     /// Runs the model.
     ///
     /// # Errors

@@ -77,7 +77,7 @@ const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: f
 }
 
 /// All of them.
-pub(crate) const FIELDS: [Field; 24] = [
+pub(crate) const FIELDS: [Field; 26] = [
     f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
     f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
     f("mpps", "rate", "Mpps", |r| r.mpps),
@@ -95,6 +95,8 @@ pub(crate) const FIELDS: [Field; 24] = [
     f("io_working_set_mib", "I/O working set", "MiB", |r| r.io_working_set_mib),
     f("circulating_buffers", "circulating buffers", "buffers", |r| r.circulating_buffers),
     f("tx_ring_mean", "Tx ring", "entries", |r| r.tx_ring_mean),
+    f("nic_busy_pct", "the NIC's core", "% busy", |r| r.nic_busy_pct.unwrap_or_default()),
+    f("physical_mean", "waiting in a physical ring", "frames", |r| r.physical_mean.unwrap_or_default()),
     f("cycles_per_packet", "per frame", "cycles", |r| r.cycles_per_packet),
     f("antagonist_gbps", "antagonists' DRAM traffic", "Gbps", |r| r.antagonist_gbps),
     f("first_alloc_pct", "allocating, first cores", "%", |r| class(r, true, |c| c.alloc_pct)),

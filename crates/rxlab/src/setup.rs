@@ -398,6 +398,11 @@ impl Ready {
         Some(Search { full, resolution_pct: self.setup.resolution, trial })
     }
 
+    /// Whether a core plays the NIC.
+    pub(crate) fn emulated(&self) -> bool {
+        self.setup.emulated
+    }
+
     /// Entries of a transmit ring.
     pub(crate) fn tx_ring(&self) -> u32 {
         self.setup.tx_ring

@@ -114,6 +114,11 @@ fn spare_time_tells_bursts_card_and_transmit_apart() {
     assert_eq!(only(&r, &r).mechanism, Mechanism::Bursts);
     let r = dropping(calm(190.0, 50.0), "nic_buffer_full", 160, 0..16);
     assert_eq!(only(&r, &r).mechanism, Mechanism::CardToMemory);
+    let mut r = dropping(calm(190.0, 50.0), "nic_buffer_full", 160, 0..16);
+    r.nic_busy_pct = Some(99.8);
+    assert_eq!(only(&r, &r).mechanism, Mechanism::NicCoreBusy, "a slow emulator");
+    r.nic_busy_pct = Some(60.0);
+    assert_eq!(only(&r, &r).mechanism, Mechanism::CardToMemory);
     let mut r = dropping(calm(190.0, 50.0), "ring_full", 160, 0..16);
     r.tx_ring_mean = 1000.0;
     assert_eq!(only(&r, &r).mechanism, Mechanism::Transmit);

@@ -32,6 +32,22 @@ fn small(more: &[&'static str]) -> Vec<&'static str> {
     SMALL.iter().chain(more).copied().collect()
 }
 
+#[test]
+fn an_emulated_nic_says_so_and_runs_again() {
+    let args = small(&["--emulated", "--interfaces", "privring", "--ring", "128", "--json"]);
+    let first = json(&args);
+    let row = &first["results"][0];
+    assert_eq!(row["params"]["emulated"], 1);
+    assert!(row["nic_busy_pct"].as_f64().unwrap() > 0.0);
+    let again: Vec<_> = row["reproduce"].as_str().unwrap().split(' ').skip(1).collect();
+    assert!(again.contains(&"--emulated"));
+    let again: Vec<_> = again.into_iter().chain(["--no-search", "--json"]).collect();
+    assert_eq!(json(&again)["results"], first["results"]);
+    let rows = small(&["--emulated", "--interfaces", "rxbisect", "--ax", "8192", "--bx", "8192"]);
+    let rows: Vec<_> = rows.into_iter().chain(["--ports", "1"]).collect();
+    refused(&rows, &["rxbisect", "physical ring of an emulated port", "16384", "64 to 8192"]);
+}
+
 /// Fails with code 2, nothing on stdout, and one line on stderr that holds every part.
 fn refused(args: &[&str], parts: &[&str]) {
     let out = rxlab(args);

@@ -63,6 +63,7 @@ experiments: build ## Run all experiments into docs/results
 
 # The DPDK driver: C over a Rust static library. EAL refuses to load plugins from a directory that everybody may write.
 PMD_LIBRARY = $(abspath $(or $(CARGO_TARGET_DIR),target)/release/librxlab_pmd.a)
+KV_LIBRARY = $(abspath $(or $(CARGO_TARGET_DIR),target)/release/librxlab_kv.a)
 
 dpdk: toolchain ## The DPDK driver: dpdk/build/librte_net_rxlab.so
 	$(call driver,dpdk/build,)
@@ -87,8 +88,9 @@ bench-live: build dpdk ## Measure the driver's interfaces beside DPDK's own, int
 comma := ,
 define driver
 	@cargo rustc --release --quiet -p pmd --lib --crate-type staticlib -- -C panic=abort
+	@cargo rustc --release --quiet -p kv --lib --crate-type staticlib -- -C panic=abort
 	@headers=$$(dpdk/setup); \
-	options="-Drxlab_pmd=$(PMD_LIBRARY) -Ddriver_headers=$$headers $(2)"; \
+	options="-Drxlab_pmd=$(PMD_LIBRARY) -Drxlab_kv=$(KV_LIBRARY) -Ddriver_headers=$$headers $(2)"; \
 	if [ -f $(1)/build.ninja ]; then meson configure $(1) $$options >/dev/null; else meson setup $(1) dpdk $$options >/dev/null; fi; \
 	ninja -C $(1) --quiet; \
 	echo "$(1)/librte_net_rxlab.so"

@@ -41,25 +41,48 @@ impl Entry {
 struct Set([u32; WAYS]);
 
 impl Set {
-    /// The way that holds `line`. Misses are the common case: they end after one pass that compiles to
-    /// vector compares.
+    /// The ways that hold `line`, a bit each: every access asks, so all ways are compared at once. Compilers
+    /// find the compares, but not the way from them to bits.
+    #[cfg(target_arch = "x86_64")]
+    #[inline]
+    fn ways_of(&self, line: u32) -> u32 {
+        use core::arch::x86_64::{
+            __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_packs_epi16,
+            _mm_packs_epi32, _mm_set1_epi32,
+        };
+        let ways: *const __m128i = self.0.as_ptr().cast();
+        // SAFETY: x86-64 has SSE2, and a set is four vectors, aligned to 64 bytes.
+        unsafe {
+            let (tag, line) = (_mm_set1_epi32(!FLAGS as i32), _mm_set1_epi32(line as i32));
+            let four = |i| _mm_cmpeq_epi32(_mm_and_si128(_mm_load_si128(ways.add(i)), tag), line);
+            let eight = |i| _mm_packs_epi32(four(i), four(i + 1));
+            _mm_movemask_epi8(_mm_packs_epi16(eight(0), eight(2))) as u32
+        }
+    }
+
+    /// The ways that hold `line`, a bit each.
+    #[cfg(not(target_arch = "x86_64"))]
+    fn ways_of(&self, line: u32) -> u32 {
+        let ways = self.0.iter().enumerate();
+        ways.fold(0, |bits, (way, t)| bits | u32::from(t & !FLAGS == line) << way)
+    }
+
+    /// The way that holds `line`.
     #[inline]
     fn find(&self, line: u32) -> Option<usize> {
-        let here = self.0.iter().fold(false, |any, t| any | (t & !FLAGS == line));
-        if here { self.0.iter().position(|t| t & !FLAGS == line) } else { None }
+        first(self.ways_of(line))
     }
 
     /// The first empty way of `mask`.
-    fn empty(&self, mut mask: u32) -> Option<usize> {
-        while mask != 0 {
-            let way = mask.trailing_zeros() as usize;
-            if self.0[way] & !FLAGS == EMPTY {
-                return Some(way);
-            }
-            mask &= mask - 1;
-        }
-        None
+    #[inline]
+    fn empty(&self, mask: u32) -> Option<usize> {
+        first(self.ways_of(EMPTY) & mask)
     }
+}
+
+#[inline]
+fn first(ways: u32) -> Option<usize> {
+    (ways != 0).then(|| ways.trailing_zeros() as usize)
 }
 
 /// Random or LRU choice among the ways of a mask.
@@ -160,16 +183,10 @@ impl L2 {
         L2 { sets: vec![Set([EMPTY; WAYS]); sets], ways }
     }
 
+    /// Whether `line` is in its `set`; moves it to the front and marks it dirty if `write`.
     #[inline]
-    fn index(&self, line: u32) -> usize {
-        line as usize & (self.sets.len() - 1)
-    }
-
-    /// Whether `line` is here; moves it to the front and marks it dirty if `write`.
-    #[inline]
-    pub fn hit(&mut self, line: u32, write: bool) -> bool {
-        let i = self.index(line);
-        let set = &mut self.sets[i];
+    pub fn hit(&mut self, set: usize, line: u32, write: bool) -> bool {
+        let set = &mut self.sets[set];
         let Some(way) = set.find(line) else { return false };
         let e = set.0[way] | if write { DIRTY } else { 0 };
         if way > 0 {
@@ -179,18 +196,16 @@ impl L2 {
         true
     }
 
-    /// Whether `line` is here, and dirty, without using it.
+    /// Whether `line` is in its `set`, without using it.
     #[inline]
-    pub fn peek(&self, line: u32) -> Option<Entry> {
-        let set = &self.sets[self.index(line)];
-        set.find(line).map(|way| Entry(set.0[way]))
+    pub fn has(&self, set: usize, line: u32) -> bool {
+        self.sets[set].find(line).is_some()
     }
 
-    /// Puts a line in front; the victim.
-    pub fn insert(&mut self, entry: Entry) -> Option<Entry> {
-        let i = self.index(entry.line());
+    /// Puts a line in front of its `set`; the victim.
+    pub fn insert(&mut self, set: usize, entry: Entry) -> Option<Entry> {
         let ways = self.ways;
-        let set = &mut self.sets[i];
+        let set = &mut self.sets[set];
         let last = Entry(set.0[ways - 1]);
         // All positions, so that the length is known when this is compiled; those from `ways` on stay empty.
         let rest = set.0[ways..].len();
@@ -200,11 +215,10 @@ impl L2 {
         if last.0 & !FLAGS == EMPTY { None } else { Some(last) }
     }
 
-    /// Takes a line out.
-    pub fn remove(&mut self, line: u32) -> Option<Entry> {
-        let i = self.index(line);
+    /// Takes a line out of its `set`.
+    pub fn remove(&mut self, set: usize, line: u32) -> Option<Entry> {
         let ways = self.ways;
-        let set = &mut self.sets[i];
+        let set = &mut self.sets[set];
         let way = set.find(line)?;
         let e = Entry(set.0[way]);
         set.0.copy_within(way + 1..ways, way);

@@ -12,6 +12,8 @@
 
 use crate::cache::{Array, DIRTY, Entry, IO, L2};
 use crate::profile::{Placement, Replacement, Server, SliceHash};
+use crate::sampling::Sample;
+use crate::space::Lines;
 
 /// Where an access found its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +73,11 @@ const PAGE: u32 = 1 << 15;
 
 /// All caches of a socket.
 pub struct Hierarchy {
+    /// The lines that are simulated: sets and owners of others are not stored, so that what is stays in
+    /// the host's own caches.
+    pub(crate) sample: Sample,
     l2: Vec<L2>,
+    l2_sets: u32,
     llc: Array,
     /// The first core on the far node.
     far: usize,
@@ -83,6 +89,8 @@ pub struct Hierarchy {
     hash: SliceHash,
     set_mask: u32,
     set_bits: u32,
+    /// Bits of a set's place among those of its slice that are stored.
+    stored_bits: u32,
     ddio: u32,
     inclusive: u32,
     victims: u32,
@@ -95,34 +103,43 @@ impl Hierarchy {
     /// Empty caches for `server`; `lines` of memory, of which the first `shared` move between agents
     /// (the rest, application tables, are partitioned by flow and only looked up in the own L2).
     pub fn new(server: &Server, lines: u32, shared: u32, seed: u64) -> Hierarchy {
+        Hierarchy::sampled(server, &Lines { all: lines, shared }, Sample::new(1, seed), seed)
+    }
+
+    /// The same with the sets of `sample` alone: no other line may be asked for.
+    pub(crate) fn sampled(server: &Server, lines: &Lines, sample: Sample, seed: u64) -> Hierarchy {
         let c = &server.caches;
         let all = (1u32 << c.ways) - 1;
         let ddio = (1 << c.ddio_ways) - 1;
         let inclusive = all & !((1 << (c.ways - c.inclusive_ways)) - 1);
-        let l2 = || L2::new(server.l2_sets() as usize, c.l2_ways as usize);
+        let l2_sets = server.l2_sets() / sample.one_in();
+        let l2 = || L2::new(l2_sets as usize, c.l2_ways as usize);
         let cores = server.all_cores();
-        let sets = (c.slices * c.sets_per_slice) as usize;
+        let llc_sets = c.slices * c.sets_per_slice / sample.one_in();
         Hierarchy {
             l2: (0..cores).map(|_| l2()).collect(),
+            l2_sets,
             far: cores as usize,
-            llc: Array::new(sets, c.replacement == Replacement::Lru, mix(seed ^ 0x11c)),
-            owner: vec![0; shared as usize],
-            frames: frames(c.placement, lines.div_ceil(PAGE), seed),
+            llc: Array::new(llc_sets as usize, c.replacement == Replacement::Lru, mix(seed ^ 0x11c)),
+            owner: vec![0; sample.rank(lines.shared) as usize],
+            frames: frames(c.placement, lines.all.div_ceil(PAGE), seed),
             slices: c.slices,
             hash: c.slice_hash,
             set_mask: c.sets_per_slice - 1,
             set_bits: c.sets_per_slice.trailing_zeros(),
+            stored_bits: c.sets_per_slice.trailing_zeros() - sample.one_in().trailing_zeros(),
             ddio,
             inclusive,
             victims: if ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
             adjacent: c.adjacent_prefetch,
             counts: Counts::default(),
+            sample,
         }
     }
 
     /// `cores` more, on the far node, with L2s as those of `server`.
     pub fn add_far(&mut self, server: &Server, cores: u32) {
-        let l2 = || L2::new(server.l2_sets() as usize, server.caches.l2_ways as usize);
+        let l2 = || L2::new(self.l2_sets as usize, server.caches.l2_ways as usize);
         self.l2.extend((0..cores).map(|_| l2()));
     }
 
@@ -130,6 +147,12 @@ impl Hierarchy {
     #[inline]
     pub fn is_far(&self, core: usize) -> bool {
         core >= self.far
+    }
+
+    /// The L2 set of a line.
+    #[inline]
+    fn l2_set(&self, line: u32) -> usize {
+        (self.sample.rank(line) & (self.l2_sets - 1)) as usize
     }
 
     /// The LLC set of a line. Within a slice the low address bits choose the set; if balanced, successive
@@ -146,13 +169,14 @@ impl Hierarchy {
             SliceHash::Random => (mix(physical) >> 32) as u32,
         };
         let slice = pick % self.slices;
-        ((slice << self.set_bits) | low) as usize
+        ((slice << self.stored_bits) | self.sample.rank(low)) as usize
     }
 
     /// A load (or store) of `core`.
     #[inline]
     pub fn core(&mut self, core: usize, line: u32, write: bool) -> Level {
-        if self.l2[core].hit(line, write) {
+        let set = self.l2_set(line);
+        if self.l2[core].hit(set, line, write) {
             self.counts.l2_hits += 1;
             return Level::L2;
         }
@@ -170,7 +194,8 @@ impl Hierarchy {
             // next writer in every structure here.
             let (was_dirty, level) = match holder {
                 Holder::L2(other) => {
-                    let taken = self.l2[other].remove(line);
+                    let set = self.l2_set(line);
+                    let taken = self.l2[other].remove(set, line);
                     let level = if self.is_far(other) { Level::Far } else { Level::Snoop };
                     (taken.is_some_and(Entry::dirty), level)
                 }
@@ -207,7 +232,7 @@ impl Hierarchy {
 
     /// The other half of a 128 B pair comes along, if no cache has it.
     fn pair(&mut self, core: usize, line: u32) {
-        let here = self.l2[core].peek(line).is_some() || self.holder(line).is_some();
+        let here = self.l2[core].has(self.l2_set(line), line) || self.holder(line).is_some();
         if !here && self.llc.find(self.set_of(line), line).is_none() {
             self.counts.dram_reads += 1;
             self.fill(core, Entry::new(line, 0));
@@ -216,7 +241,7 @@ impl Hierarchy {
 
     #[inline]
     fn holder(&self, line: u32) -> Option<Holder> {
-        match self.owner.get(line as usize) {
+        match self.owner.get(self.sample.rank(line) as usize) {
             None | Some(0) => None,
             Some(&FAR_CLEAN) => Some(Holder::FarLlc { dirty: false }),
             Some(&FAR_DIRTY) => Some(Holder::FarLlc { dirty: true }),
@@ -225,11 +250,12 @@ impl Hierarchy {
     }
 
     fn fill(&mut self, core: usize, entry: Entry) {
-        if let Some(o) = self.owner.get_mut(entry.line() as usize) {
+        if let Some(o) = self.owner.get_mut(self.sample.rank(entry.line()) as usize) {
             *o = core as u8 + 1;
         }
-        let Some(victim) = self.l2[core].insert(entry) else { return };
-        if let Some(o) = self.owner.get_mut(victim.line() as usize) {
+        let set = self.l2_set(entry.line());
+        let Some(victim) = self.l2[core].insert(set, entry) else { return };
+        if let Some(o) = self.owner.get_mut(self.sample.rank(victim.line()) as usize) {
             if core >= self.far {
                 *o = if victim.dirty() { FAR_DIRTY } else { FAR_CLEAN };
                 return;
@@ -262,9 +288,10 @@ impl Hierarchy {
         let mut cached = false;
         if let Some(holder) = self.holder(line) {
             if let Holder::L2(core) = holder {
-                self.l2[core].remove(line);
+                let set = self.l2_set(line);
+                self.l2[core].remove(set, line);
             }
-            self.owner[line as usize] = 0;
+            self.owner[self.sample.rank(line) as usize] = 0;
             cached = true;
         }
         let set = self.set_of(line);

@@ -39,6 +39,8 @@ pub(crate) struct Link {
     tlp: u64,
     overhead: u64,
     ps_per_byte: f64,
+    /// The last length of several TLPs and its bytes: the next one is often as long.
+    last: (u64, u64),
 }
 
 impl Link {
@@ -50,29 +52,46 @@ impl Link {
             tlp: c.pcie_tlp_bytes.value as u64,
             overhead: c.pcie_overhead_bytes.value as u64,
             ps_per_byte: 1e12 / (c.pcie_gbytes.value * 1e9),
+            last: (0, 0),
         }
+    }
+
+    /// [`tlp_bytes`] with few divisions.
+    #[inline]
+    fn bytes(&mut self, len: u64) -> u64 {
+        if (1..=self.tlp).contains(&len) {
+            return len + self.overhead;
+        }
+        if self.last.0 != len {
+            self.last = (len, tlp_bytes(len, self.tlp, self.overhead));
+        }
+        self.last.1
     }
 
     /// A DMA write of `len` bytes of payload from `at` ps: when it has left the card.
     pub(crate) fn write(&mut self, at: u64, len: u64) -> u64 {
-        self.up.stream(at, tlp_bytes(len, self.tlp, self.overhead), self.ps_per_byte)
+        let bytes = self.bytes(len);
+        self.up.stream(at, bytes, self.ps_per_byte)
     }
 
     /// A DMA read of `len` bytes of payload: when the data has left the host. Requests go up, one header
     /// for every 512 B; their way there and back is `pcie_read_ns`.
     pub(crate) fn read(&mut self, at: u64, len: u64) -> u64 {
         self.up.aside(len.div_ceil(REQUEST) * self.overhead);
-        self.down.stream(at, tlp_bytes(len, self.tlp, self.overhead), self.ps_per_byte)
+        let bytes = self.bytes(len);
+        self.down.stream(at, bytes, self.ps_per_byte)
     }
 
     /// A completion of `len` bytes, written on behalf of the transmit side.
     pub(crate) fn note(&mut self, len: u64) {
-        self.up.aside(tlp_bytes(len, self.tlp, self.overhead));
+        let bytes = self.bytes(len);
+        self.up.aside(bytes);
     }
 
     /// A descriptor line read ahead of use, on behalf of either side.
     pub(crate) fn fetch(&mut self, len: u64) {
         self.up.aside(self.overhead);
-        self.down.aside(tlp_bytes(len, self.tlp, self.overhead));
+        let bytes = self.bytes(len);
+        self.down.aside(bytes);
     }
 }

@@ -21,87 +21,72 @@ pub(crate) enum Kind {
     Word,
 }
 
+impl Kind {
+    const ALL: [Kind; 5] = [Kind::Header, Kind::Payload, Kind::Meta, Kind::Table, Kind::Word];
+}
+
 /// Loads and stores of each kind apart: a header is stored where it has just been loaded.
-const KINDS: usize = 2 * 5;
+const KINDS: usize = 2 * Kind::ALL.len();
 fn slot(kind: Kind, write: bool) -> usize {
     2 * kind as usize + usize::from(write)
 }
 
 /// Low line-address bits that choose the sample.
 const BITS: u32 = 10;
+/// Lines that differ in these bits.
+const LINES: u32 = 1 << BITS;
 /// Accesses that a kind's mean remembers.
 const MEMORY: f64 = 256.0;
 
-/// What each [`Level`] costs, ps.
-pub(crate) type Prices = [u64; 5];
-
-/// Where the cores of one node find lines, and what they pay.
+/// The lines that are simulated.
 #[derive(Clone)]
-struct Node {
-    /// Shares of the levels for each kind.
-    shares: [[f64; 5]; KINDS],
-    /// What a level costs, ps, and a kind's mean of it.
-    costs: Prices,
-    means: [u64; KINDS],
-}
-
-impl Node {
-    fn new(costs: Prices) -> Node {
-        let mut shares = [[0.0, 1.0, 0.0, 0.0, 0.0]; KINDS];
-        shares[slot(Kind::Table, false)] = [0.0, 0.0, 0.0, 1.0, 0.0];
-        let mut node = Node { shares, costs, means: [0; KINDS] };
-        node.price(Level::Dram, costs[Level::Dram as usize]);
-        node
-    }
-
-    fn price(&mut self, level: Level, ps: u64) {
-        self.costs[level as usize] = ps;
-        for slot in 0..KINDS {
-            self.mean(slot);
-        }
-    }
-
-    fn mean(&mut self, slot: usize) {
-        let sum: f64 = self.shares[slot].iter().zip(self.costs).map(|(s, c)| s * c as f64).sum();
-        self.means[slot] = sum as u64;
-    }
-}
-
-/// The sample.
-pub(crate) struct Sampling {
+pub(crate) struct Sample {
     one_in: u32,
     /// A bit for every value of the low line bits.
-    map: Vec<u64>,
-    /// The node that the memory belongs to, and the far one.
-    nodes: [Node; 2],
+    map: [u64; (LINES / 64) as usize],
+    /// How many smaller values of the low line bits are simulated, and the bits of such a count.
+    ranks: [u16; LINES as usize],
+    shift: u32,
 }
 
-impl Sampling {
+impl Sample {
     /// One set in `one_in` (a power of two up to 64); 1 simulates all.
-    /// `prices` are those of the near cores and of the far ones.
-    pub(crate) fn new(one_in: u32, prices: [Prices; 2], seed: u64) -> Sampling {
-        let pairs = 1u32 << (BITS - 1);
+    pub(crate) fn new(one_in: u32, seed: u64) -> Sample {
+        let one_in = one_in.max(1);
+        let pairs = LINES / 2;
         // The same number of pairs for every seed: those with the smallest hashes.
         let mut order: Vec<u32> = (0..pairs).collect();
         order.sort_by_key(|p| (mix(seed ^ 0x5a3e ^ u64::from(*p) << 32), *p));
-        let mut map = vec![0u64; 1 << (BITS - 6)];
-        for p in order.into_iter().take((pairs / one_in.max(1)) as usize) {
+        let mut map = [0u64; (LINES / 64) as usize];
+        for p in order.into_iter().take((pairs / one_in) as usize) {
             let line = p * 2;
             map[(line / 64) as usize] |= 3 << (line % 64);
         }
-        Sampling { one_in: one_in.max(1), map, nodes: prices.map(Node::new) }
+        let mut ranks = [0; LINES as usize];
+        let mut before = 0;
+        for (low, rank) in ranks.iter_mut().enumerate() {
+            *rank = before;
+            before += (map[low / 64] >> (low % 64) & 1) as u16;
+        }
+        Sample { one_in, map, ranks, shift: BITS - one_in.trailing_zeros() }
     }
 
-    /// Lines that one sampled line stands for.
-    pub(crate) fn scale(&self) -> f64 {
-        f64::from(self.one_in)
+    /// Lines that one of these stands for.
+    pub(crate) fn one_in(&self) -> u32 {
+        self.one_in
     }
 
     /// Whether a line is simulated.
     #[inline]
     pub(crate) fn has(&self, line: u32) -> bool {
-        let low = line & ((1 << BITS) - 1);
+        let low = line % LINES;
         self.map[(low / 64) as usize] >> (low % 64) & 1 == 1
+    }
+
+    /// The number of simulated lines below `line`: what is kept by line lies densely by it.
+    #[inline]
+    pub(crate) fn rank(&self, line: u32) -> u32 {
+        (line >> BITS << self.shift) + u32::from(self.ranks[(line % LINES) as usize])
     }
 
     /// The first simulated line from `from` to `last`.
@@ -109,7 +94,7 @@ impl Sampling {
     pub(crate) fn next(&self, from: u32, last: u32) -> Option<u32> {
         let mut at = from;
         while at <= last {
-            let low = at & ((1 << BITS) - 1);
+            let low = at % LINES;
             let rest = self.map[(low / 64) as usize] >> (low % 64);
             if rest != 0 {
                 let line = at + rest.trailing_zeros();
@@ -119,30 +104,124 @@ impl Sampling {
         }
         None
     }
+}
 
-    /// A simulated access of `kind` found its line at `level`; what that costs, ps.
-    #[inline]
-    pub(crate) fn learn(&mut self, far: bool, kind: Kind, write: bool, level: Level) -> u64 {
-        let (node, slot) = (&mut self.nodes[usize::from(far)], slot(kind, write));
-        let shares = &mut node.shares[slot];
-        for s in shares.iter_mut() {
-            *s *= 1.0 - 1.0 / MEMORY;
+/// What an access costs, ps: until the line is there, and how long the core waits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Cost {
+    pub miss: u64,
+    pub wait: u64,
+}
+
+/// The share of a miss that a core waits where it fetches several lines at a time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shares {
+    /// Loads that do not depend on each other, loads of lines in a row, stores.
+    pub load: f64,
+    pub run: f64,
+    pub store: f64,
+}
+
+impl Shares {
+    fn of(&self, kind: Kind, write: bool) -> f64 {
+        match kind {
+            _ if write => self.store,
+            // Where to look next depends on what was found.
+            Kind::Table => 1.0,
+            Kind::Payload => self.run,
+            Kind::Header | Kind::Meta | Kind::Word => self.load,
         }
-        shares[level as usize] += 1.0 / MEMORY;
-        node.mean(slot);
-        node.costs[level as usize]
+    }
+}
+
+/// What each [`Level`] costs, ps.
+pub(crate) type Levels = [u64; 5];
+
+/// Prices of levels for the cores of one node, and of a kind's accesses by what the simulated ones found.
+#[derive(Clone)]
+pub(crate) struct Prices {
+    levels: Levels,
+    shares: [f64; KINDS],
+    /// How often a kind's lines were found at each level.
+    found: [[f64; 5]; KINDS],
+    means: [Cost; KINDS],
+}
+
+impl Prices {
+    pub(crate) fn new(levels: Levels, shares: Shares) -> Prices {
+        let mut found = [[0.0, 1.0, 0.0, 0.0, 0.0]; KINDS];
+        found[slot(Kind::Table, false)] = [0.0, 0.0, 0.0, 1.0, 0.0];
+        let mut waits = [0.0; KINDS];
+        for kind in Kind::ALL {
+            for write in [false, true] {
+                waits[slot(kind, write)] = shares.of(kind, write);
+            }
+        }
+        let mut prices = Prices { levels, shares: waits, found, means: [Cost::default(); KINDS] };
+        prices.set(Level::Dram, levels[Level::Dram as usize]);
+        prices
     }
 
-    /// A DRAM access costs `ps` on the near node from now on, and `remote` more on the far one.
-    pub(crate) fn price_dram(&mut self, ps: u64, remote: u64) {
-        let [near, far] = &mut self.nodes;
-        near.price(Level::Dram, ps);
-        far.price(Level::Dram, ps + remote);
+    /// A level costs `ps` from now on.
+    pub(crate) fn set(&mut self, level: Level, ps: u64) {
+        self.levels[level as usize] = ps;
+        for slot in 0..KINDS {
+            self.mean(slot);
+        }
     }
 
-    /// Mean cost of `kind`, ps.
+    /// A simulated access of `kind` found its line at `level`: its cost.
     #[inline]
-    pub(crate) fn expected(&self, far: bool, kind: Kind, write: bool) -> u64 {
-        self.nodes[usize::from(far)].means[slot(kind, write)]
+    pub(crate) fn learn(&mut self, kind: Kind, write: bool, level: Level) -> u64 {
+        let slot = slot(kind, write);
+        let found = &mut self.found[slot];
+        for share in found.iter_mut() {
+            *share *= 1.0 - 1.0 / MEMORY;
+        }
+        found[level as usize] += 1.0 / MEMORY;
+        self.mean(slot);
+        self.levels[level as usize]
+    }
+
+    fn mean(&mut self, slot: usize) {
+        let sum: f64 = self.found[slot].iter().zip(self.levels).map(|(s, c)| s * c as f64).sum();
+        self.means[slot] = share(sum as u64, self.shares[slot]);
+    }
+
+    /// Mean cost of `kind`.
+    #[inline]
+    pub(crate) fn mean_of(&self, kind: Kind, write: bool) -> Cost {
+        self.means[slot(kind, write)]
+    }
+
+    /// The cost of an access of `kind` whose line comes after `miss`.
+    #[inline]
+    pub(crate) fn cost(&self, kind: Kind, write: bool, miss: u64) -> Cost {
+        share(miss, self.shares[slot(kind, write)])
+    }
+}
+
+fn share(miss: u64, share: f64) -> Cost {
+    Cost { miss, wait: (miss as f64 * share) as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_number_the_simulated_lines_without_gaps() {
+        for one_in in [1, 2, 32, 64] {
+            let sample = Sample::new(one_in, 7);
+            let lines = (0..4 * LINES).filter(|l| sample.has(*l));
+            assert!(lines.clone().map(|l| sample.rank(l)).eq(0..4 * LINES / one_in));
+            let mut found = Vec::new();
+            let mut from = 0;
+            while let Some(line) = sample.next(from, 4 * LINES - 1) {
+                found.push(line);
+                from = line + 1;
+            }
+            assert!(lines.eq(found));
+        }
     }
 }

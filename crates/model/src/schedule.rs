@@ -1,7 +1,7 @@
 //! Who goes on next: agents sorted by (time, number).
 //!
-//! A run has some twenty agents and the one that just ran comes back near the front, so a sorted array
-//! beats a heap.
+//! A run has some twenty agents. A core that just ran is ahead of most others, a card still behind them: a
+//! sorted array that both ends reach beats a heap.
 
 /// Time of an agent that waits for others.
 pub(crate) const PARKED: u64 = u64::MAX;
@@ -12,17 +12,26 @@ const AGENT: u32 = 6;
 const AGENTS: usize = 1 << AGENT;
 
 /// The order of resumption.
-#[derive(Default)]
 pub(crate) struct Schedule {
-    /// `time << AGENT | agent`, the next one last; parked agents are not here.
-    queue: Vec<u64>,
+    /// `time << AGENT | agent`, sorted: `len` of them from `head` on, round the end; parked agents are not
+    /// here.
+    queue: [u64; AGENTS],
+    head: usize,
+    len: usize,
     /// Time of each agent; of a running one, when it was resumed.
     times: Vec<u64>,
 }
 
+impl Default for Schedule {
+    fn default() -> Schedule {
+        Schedule { queue: [0; AGENTS], head: 0, len: 0, times: Vec::new() }
+    }
+}
+
 impl Schedule {
-    /// A new agent that goes on at 0.
+    /// A new agent that goes on at 0; at most [`AGENTS`].
     pub(crate) fn add(&mut self) {
+        assert!(self.times.len() < AGENTS, "a run has at most {AGENTS} agents");
         self.times.push(PARKED);
         self.set(self.times.len() - 1, 0);
     }
@@ -36,14 +45,19 @@ impl Schedule {
     /// Takes the next agent out if it goes on by `until`.
     #[inline]
     pub(crate) fn pop(&mut self, until: u64) -> Option<usize> {
-        let next = self.queue.pop_if(|next| *next >> AGENT <= until)?;
-        Some(next as usize & (AGENTS - 1))
+        let next = self.queue[self.head % AGENTS];
+        if self.len == 0 || next >> AGENT > until {
+            return None;
+        }
+        self.head = self.head.wrapping_add(1);
+        self.len -= 1;
+        Some(next as usize % AGENTS)
     }
 
     /// The earliest time of an agent that is not running.
     #[inline]
     pub(crate) fn floor(&self) -> u64 {
-        self.queue.last().map_or(PARKED, |next| next >> AGENT)
+        if self.len == 0 { PARKED } else { self.queue[self.head % AGENTS] >> AGENT }
     }
 
     /// An agent that is not queued goes on at `time`, or waits for others.
@@ -56,30 +70,55 @@ impl Schedule {
         }
         // 2^58 ps are three days: no run comes near.
         let key = (time << AGENT) | agent as u64;
-        self.queue.push(key);
-        // It moves down from the end, and not far.
-        let mut i = self.queue.len() - 1;
-        while i > 0 && self.queue[i - 1] < key {
-            self.queue[i] = self.queue[i - 1];
-            i -= 1;
+        self.len += 1;
+        if self.len > 2 && key < self.queue[self.head.wrapping_add(self.len / 2) % AGENTS] {
+            self.head = self.head.wrapping_sub(1);
+            let mut i = self.head;
+            while self.queue[i.wrapping_add(1) % AGENTS] < key {
+                self.queue[i % AGENTS] = self.queue[i.wrapping_add(1) % AGENTS];
+                i = i.wrapping_add(1);
+            }
+            self.queue[i % AGENTS] = key;
+        } else {
+            let mut i = self.head.wrapping_add(self.len - 1);
+            while i != self.head && self.queue[i.wrapping_sub(1) % AGENTS] > key {
+                self.queue[i % AGENTS] = self.queue[i.wrapping_sub(1) % AGENTS];
+                i = i.wrapping_sub(1);
+            }
+            self.queue[i % AGENTS] = key;
         }
-        self.queue[i] = key;
     }
 
     /// A queued or parked agent goes on at `time` if that is sooner; whether it is.
     pub(crate) fn sooner(&mut self, agent: usize, time: u64) -> bool {
-        if self.at(agent) <= time {
+        let old = self.at(agent);
+        if old <= time {
             return false;
         }
-        self.queue.retain(|key| *key as usize & (AGENTS - 1) != agent);
+        if old != PARKED {
+            self.remove(agent);
+        }
         self.set(agent, time);
         true
+    }
+
+    fn remove(&mut self, agent: usize) {
+        let mut kept = 0;
+        for i in 0..self.len {
+            let key = self.queue[self.head.wrapping_add(i) % AGENTS];
+            if key as usize % AGENTS != agent {
+                self.queue[self.head.wrapping_add(kept) % AGENTS] = key;
+                kept += 1;
+            }
+        }
+        self.len = kept;
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hierarchy::mix;
 
     #[test]
     fn equal_times_go_by_number() {
@@ -98,5 +137,29 @@ mod tests {
         assert!(s.sooner(1, 3) && !s.sooner(1, 4));
         assert_eq!(s.pop(2), None, "not before its time");
         assert_eq!(s.pop(3), Some(1));
+    }
+
+    #[test]
+    fn the_order_is_that_of_a_sorted_list() {
+        let mut s = Schedule::default();
+        (0..24).for_each(|_| s.add());
+        let mut list: Vec<(u64, usize)> = (0..24).map(|agent| (0, agent)).collect();
+        let mut chance = 1;
+        for _ in 0..20_000 {
+            list.sort_unstable();
+            let (now, agent) = list.remove(0);
+            assert_eq!(s.pop(now), Some(agent));
+            assert_eq!(s.floor(), list[0].0);
+            chance = mix(chance);
+            let ahead = chance % [1, 10, 1000][(chance >> 60) as usize % 3];
+            s.set(agent, now + ahead);
+            list.push((now + ahead, agent));
+            let (sooner, other) = (now + ahead / 2, (chance >> 40) as usize % 24);
+            let entry = list.iter_mut().find(|(_, agent)| *agent == other);
+            if let Some((time, _)) = entry {
+                assert_eq!(s.sooner(other, sooner), *time > sooner);
+                *time = sooner.min(*time);
+            }
+        }
     }
 }

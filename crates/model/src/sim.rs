@@ -3,10 +3,10 @@
 use memory::{Class, Geometry, Ps, Side};
 
 use crate::dram::Dram;
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Hierarchy, Level};
 use crate::pcie::Link;
-use crate::profile::{Constant, NicKind, Server};
-use crate::sampling::{Kind, Sampling};
+use crate::profile::{Constant, Constants, NicKind, Server};
+use crate::sampling::{Cost, Kind, Prices, Sample, Shares};
 use crate::scenario::Pause;
 use crate::schedule::{PARKED, Schedule};
 use crate::space::{Layout, Pool, Words};
@@ -40,6 +40,14 @@ impl Agent {
             Agent::NicRx(_) | Agent::NicTx(_) | Agent::Antagonist(_) => None,
         }
     }
+
+    /// The port of a card; 0 otherwise.
+    pub(crate) const fn port(self) -> u32 {
+        match self {
+            Agent::NicRx(port) | Agent::NicTx(port) => port,
+            Agent::Core(_) | Agent::NicCore(_) | Agent::Antagonist(_) => 0,
+        }
+    }
 }
 
 /// Costs in picoseconds.
@@ -57,13 +65,9 @@ pub(crate) struct Costs {
     pub doorbell: u64,
     /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
     pub mmio: u64,
-    /// The share of a miss that a core waits where it fetches several lines at a time: independent loads,
-    /// loads of lines in a row, stores. A multiplication: every access makes one.
-    pub load_share: f64,
-    /// Of words between cores and of what an emulated NIC loads, in place of `load_share`.
+    /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
+    /// place of [`Shares::load`].
     pub between_share: f64,
-    pub run_share: f64,
-    pub store_share: f64,
     /// To read, and to copy, a line that is here.
     pub read_line: u64,
     pub copy_line: u64,
@@ -78,7 +82,6 @@ impl Costs {
         let ns = |v: f64| (v * 1e3) as u64;
         let cycle = 1e3 / s.ghz;
         let card = s.nic.kind == NicKind::Card;
-        let overlap = |c: &Constant, other: f64| 1.0 / if c.is_absent() { other } else { c.value };
         Costs {
             cycle,
             l2: ns(c.l2_hit_ns.value),
@@ -90,13 +93,23 @@ impl Costs {
             write: ns(c.pcie_write_ns.value),
             doorbell: ns(c.doorbell_ns.value),
             mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
-            load_share: if card { 1.0 } else { overlap(&c.load_lines, 1.0) },
             between_share: overlap(&c.load_lines, 1.0),
-            run_share: overlap(&c.run_lines, 1.0),
-            store_share: overlap(&c.store_lines, STORES),
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
         }
+    }
+}
+
+/// One over how many lines are under way, where the profile does not say over `other`.
+fn overlap(c: &Constant, other: f64) -> f64 {
+    1.0 / if c.is_absent() { other } else { c.value }
+}
+
+fn shares(nic: NicKind, c: &Constants) -> Shares {
+    Shares {
+        load: if nic == NicKind::Card { 1.0 } else { overlap(&c.load_lines, 1.0) },
+        run: overlap(&c.run_lines, 1.0),
+        store: overlap(&c.store_lines, STORES),
     }
 }
 
@@ -125,16 +138,22 @@ pub(crate) struct WordLine {
 }
 
 impl WordLine {
-    /// `me` touches the line at `at`: whether somebody else had it. What was stored but does not show
-    /// yet changes nothing.
+    /// Who has the line at `at`: what was stored but does not show yet changes nothing.
     #[inline]
-    pub(crate) fn touch(&mut self, me: u8, at: u64, write: bool) -> bool {
-        let holder = if at >= self.changed { &mut self.last } else { &mut self.before };
-        let before = *holder;
-        if !write {
-            *holder = me;
-        }
-        before != me
+    fn holder(&mut self, at: u64) -> &mut u8 {
+        if at >= self.changed { &mut self.last } else { &mut self.before }
+    }
+
+    /// `me` loads the line at `at`: whether somebody else had it.
+    #[inline]
+    pub(crate) fn load(&mut self, me: u8, at: u64) -> bool {
+        std::mem::replace(self.holder(at), me) != me
+    }
+
+    /// Whether the line is somebody else's as `me` stores into it at `at`.
+    #[inline]
+    pub(crate) fn is_foreign(&mut self, me: u8, at: u64) -> bool {
+        *self.holder(at) != me
     }
 
     /// `me` stored into the line at `at`, and that shows at `visible`.
@@ -219,7 +238,8 @@ pub struct Sim {
     pub(crate) pools: Vec<Pool>,
     pub(crate) links: Vec<Link>,
     pub(crate) dram: Dram,
-    pub(crate) sampling: Sampling,
+    /// Of the node that the memory belongs to, and of the far one.
+    pub(crate) prices: [Prices; 2],
     /// The caches, public for their counters.
     pub hierarchy: Hierarchy,
     /// Gauges by core; a core that plays the card comes last.
@@ -258,8 +278,8 @@ impl Sim {
             pools: layout.pools,
             links: if server.nic_core().is_some() { Vec::new() } else { links() },
             dram,
-            sampling: Sampling::new(one_in, [near, far], seed),
-            hierarchy: Hierarchy::new(server, lines.all, lines.shared, seed),
+            prices: [near, far].map(|levels| Prices::new(levels, shares(server.nic.kind, &server.constants))),
+            hierarchy: Hierarchy::sampled(server, &lines, Sample::new(one_in, seed), seed),
             soft: server.nic_core().is_some(),
             gauges: vec![Gauge::default(); server.all_cores() as usize],
             puts: 0,
@@ -278,35 +298,56 @@ impl Sim {
     }
 
     /// DRAM traffic that happened since `before` (lines), at `at`.
+    #[inline]
     fn charge(&mut self, before: u64, at: u64) {
-        let c = &self.hierarchy.counts;
-        let lines = c.dram_reads + c.dram_writes - before;
-        if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * self.sampling.scale()) {
-            self.sampling.price_dram(self.dram.latency(), self.costs.remote);
+        let lines = self.dram_lines() - before;
+        if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * f64::from(self.hierarchy.sample.one_in())) {
+            self.price_dram();
         }
     }
 
+    fn price_dram(&mut self) {
+        let [near, far] = &mut self.prices;
+        near.set(Level::Dram, self.dram.latency());
+        far.set(Level::Dram, self.dram.latency() + self.costs.remote);
+    }
+
+    #[inline]
     fn dram_lines(&self) -> u64 {
         self.hierarchy.counts.dram_reads + self.hierarchy.counts.dram_writes
     }
 
-    /// A core's access to a line: its cost, ps. A line outside the sample costs what lines of its kind
-    /// cost inside.
+    /// Prices for `core`.
     #[inline]
-    pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> u64 {
-        let far = self.hierarchy.is_far(core as usize);
-        if !self.sampling.has(line) {
-            return self.sampling.expected(far, kind, write);
+    pub(crate) fn prices_of(&mut self, core: u32) -> &mut Prices {
+        &mut self.prices[usize::from(self.hierarchy.is_far(core as usize))]
+    }
+
+    /// A core's access to a line: when the line is there, and how long the core waits. A line outside the
+    /// sample costs what lines of its kind cost inside.
+    #[inline]
+    pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> Cost {
+        if self.hierarchy.sample.has(line) {
+            self.simulate(core, line, write, kind, at)
+        } else {
+            self.prices_of(core).mean_of(kind, write)
         }
+    }
+
+    /// The same of a line in the sample.
+    #[inline(never)]
+    pub(crate) fn simulate(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> Cost {
         let before = self.dram_lines();
         let level = self.hierarchy.core(core as usize, line, write);
         self.charge(before, at);
-        self.sampling.learn(far, kind, write, level)
+        let prices = self.prices_of(core);
+        let miss = prices.learn(kind, write, level);
+        prices.cost(kind, write, miss)
     }
 
     /// A core stores into a line that it has prefetched.
     pub(crate) fn dirty(&mut self, core: u32, line: u32) {
-        if self.sampling.has(line) {
+        if self.hierarchy.sample.has(line) {
             self.hierarchy.core(core as usize, line, true);
         }
     }
@@ -315,11 +356,14 @@ impl Sim {
     #[inline]
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
         let last = first + lines - 1;
-        let Some(mut next) = self.sampling.next(first, last) else { return };
+        let mut next = self.hierarchy.sample.next(first, last);
+        if next.is_none() {
+            return;
+        }
         let before = self.dram_lines();
-        while let Some(line) = self.sampling.next(next, last) {
+        while let Some(line) = next {
             self.hierarchy.dma_write(line, !(partial && line == last));
-            next = line + 1;
+            next = self.hierarchy.sample.next(line + 1, last);
         }
         self.charge(before, at);
     }
@@ -328,11 +372,14 @@ impl Sim {
     #[inline]
     pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
         let last = first + lines - 1;
-        let Some(mut next) = self.sampling.next(first, last) else { return };
+        let mut next = self.hierarchy.sample.next(first, last);
+        if next.is_none() {
+            return;
+        }
         let before = self.dram_lines();
-        while let Some(line) = self.sampling.next(next, last) {
+        while let Some(line) = next {
             self.hierarchy.dma_read(line);
-            next = line + 1;
+            next = self.hierarchy.sample.next(line + 1, last);
         }
         self.charge(before, at);
     }
@@ -405,7 +452,7 @@ impl Sim {
         let bytes = (reads + writes) * 64.0;
         self.pressed += bytes as u64;
         if self.dram.add(at, bytes) {
-            self.sampling.price_dram(self.dram.latency(), self.costs.remote);
+            self.price_dram();
         }
         self.dram.latency()
     }

@@ -13,7 +13,7 @@ use corosensei::Yielder;
 use memory::{Buf, Ps};
 
 use crate::profile::NicKind;
-use crate::sampling::Kind;
+use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
 use crate::sim::{Agent, Pending, Read, Sim, lines_of};
 use crate::space::{PoolId, Table};
@@ -35,6 +35,10 @@ pub struct View {
     yielder: *const Yielder<(), ()>,
     pub(crate) slot: usize,
     agent: Agent,
+    /// What the agent is, at hand for every access: its mark on lines, its caches if it has some, its port.
+    me: u8,
+    core: Option<u32>,
+    port: usize,
     clock: u64,
     reads: [Read; READS],
     read_count: usize,
@@ -59,6 +63,9 @@ impl View {
             yielder: std::ptr::null(),
             slot,
             agent,
+            me: slot as u8 + 1,
+            core: agent.caches(),
+            port: agent.port() as usize,
             clock: 0,
             reads: [Read::default(); READS],
             read_count: 0,
@@ -109,7 +116,7 @@ impl View {
 
     /// A core that stands still does nothing until the end of that.
     fn stalled(&mut self) {
-        if self.agent.caches().is_some() {
+        if self.core.is_some() {
             self.clock = self.sim().standing(self.clock, self.agent.is_core());
         }
     }
@@ -182,7 +189,7 @@ impl View {
 
     /// A core has done nothing since `began`.
     fn rested(&mut self, began: u64) {
-        if let Some(core) = self.agent.caches() {
+        if let Some(core) = self.core {
             let idle = self.clock.saturating_sub(began);
             let g = &mut self.sim().gauges[core as usize];
             g.idle += idle;
@@ -194,92 +201,100 @@ impl View {
         (self.polled, self.missed) = (self.clock, 0);
     }
 
-    fn port(&self) -> usize {
-        match self.agent {
-            Agent::NicRx(p) | Agent::NicTx(p) => p as usize,
-            Agent::Core(_) | Agent::NicCore(_) | Agent::Antagonist(_) => 0,
+    /// The agent loads words of `line`, of a field that such a NIC serves: a core waits for a line that others
+    /// had.
+    #[inline]
+    fn load(&mut self, (line, nic): (u32, NicKind)) {
+        let at = self.clock;
+        // A load returns what shows at its end.
+        if self.core.is_some() {
+            self.clock += self.sim().costs.op;
+        }
+        let (me, end) = (self.me, self.clock);
+        if self.sim().lines[line as usize].load(me, end) {
+            self.fetch(line, nic, at);
         }
     }
 
-    /// The agent reads or writes words of `bytes` in `line`, of a field that such a NIC serves; what it costs goes to the clock. When a
-    /// store made now becomes visible to the other side.
-    #[inline]
-    fn word(&mut self, (line, nic): (u32, NicKind), write: bool, bytes: u64) -> u64 {
-        let me = self.slot as u8 + 1;
-        let at = self.clock;
+    /// A line that others had comes, from `at` on.
+    #[inline(never)]
+    fn fetch(&mut self, line: u32, nic: NicKind, at: u64) {
         let sim = self.sim();
-        // A load returns what shows at its end.
-        let end = if self.agent.caches().is_some() { at + sim.costs.op } else { at };
-        let fresh = sim.lines[line as usize].touch(me, end, write);
-        let visible = match self.agent.caches() {
-            Some(core) => {
-                let miss = if fresh { sim.core_access(core, line, write, Kind::Word, at) } else { 0 };
-                self.clock = end;
-                if write {
-                    self.missed += self.stores(end, miss);
-                } else {
-                    // An idle core has waited for the first line that changed; the next ones come meanwhile.
-                    let others = self.busy || self.missed > 0;
-                    let costs = &self.sim().costs;
-                    let between = nic == NicKind::Core || !self.agent.is_core();
-                    let share = if between { costs.between_share } else { costs.load_share };
-                    let share = if others { share } else { 1.0 };
-                    self.missed += self.loads(miss, share);
-                }
-                self.clock.max(self.drained)
-            }
-            _ if write => {
-                let port = self.port();
-                sim.dma_write(line, 1, bytes < 64, at);
-                if matches!(self.agent, Agent::NicRx(_)) {
-                    self.clock = sim.links[port].write(at, bytes);
-                } else {
-                    sim.links[port].note(bytes);
-                }
-                self.clock + self.sim().costs.write
-            }
-            _ if fresh => {
-                // Descriptors come by the line, ahead of use.
-                let port = self.port();
-                sim.dma_read(line, 1, at);
-                sim.links[port].fetch(64);
-                sim.expect_frames(line);
-                self.clock
-            }
-            _ => self.clock,
+        let Some(core) = self.core else {
+            // Descriptors come by the line, ahead of use.
+            sim.dma_read(line, 1, at);
+            sim.links[self.port].fetch(64);
+            return sim.expect_frames(line);
         };
-        if write {
-            self.sim().lines[line as usize].wrote(me, end, visible);
+        let cost = sim.core_access(core, line, false, Kind::Word, at);
+        // An idle core has waited for the first line that changed; the next ones come meanwhile.
+        let others = self.busy || self.missed > 0;
+        let wait = match nic {
+            _ if !others => cost.miss,
+            NicKind::Card if self.agent.is_core() => cost.wait,
+            _ => (cost.miss as f64 * self.sim().costs.between_share) as u64,
+        };
+        self.missed += wait;
+        self.clock += wait;
+    }
+
+    /// The agent stores `bytes` of words into `line`; when they become visible to the other side.
+    #[inline]
+    fn stored(&mut self, line: u32, bytes: u64) -> u64 {
+        let (me, at) = (self.me, self.clock);
+        let (end, visible);
+        if let Some(core) = self.core {
+            end = at + self.sim().costs.op;
+            self.clock = end;
+            if self.sim().lines[line as usize].is_foreign(me, end) {
+                self.take(core, line, at);
+            }
+            visible = self.clock.max(self.drained);
+        } else {
+            end = at;
+            self.write_line(line, bytes);
+            visible = self.clock + self.sim().costs.write;
         }
+        self.sim().lines[line as usize].wrote(me, end, visible);
         visible
     }
 
-    /// A load waits for its line, that is `miss`, or for its share where several are fetched at a time; how
-    /// long it waits.
-    #[inline]
-    fn loads(&mut self, miss: u64, share: f64) -> u64 {
-        let wait = (miss as f64 * share) as u64;
-        self.clock += wait;
-        wait
+    /// A store takes a line from others, from `at` on; the clock is at the store's end.
+    #[inline(never)]
+    fn take(&mut self, core: u32, line: u32, at: u64) {
+        let cost = self.sim().core_access(core, line, true, Kind::Word, at);
+        self.missed += cost.wait;
+        self.waits(self.clock, cost);
     }
 
-    /// A store at `at` whose line comes after `miss`; how long the core waits. Between cores, others see
-    /// it when the line is there, after all stores before it.
-    #[inline]
-    fn stores(&mut self, at: u64, miss: u64) -> u64 {
+    /// A card writes `bytes` of words.
+    #[inline(never)]
+    fn write_line(&mut self, line: u32, bytes: u64) {
+        let (at, port) = (self.clock, self.port);
         let sim = self.sim();
-        let wait = (miss as f64 * sim.costs.store_share) as u64;
-        if sim.soft {
-            self.drained = self.drained.max(at + miss);
+        sim.dma_write(line, 1, bytes < 64, at);
+        if matches!(self.agent, Agent::NicRx(_)) {
+            let sent = sim.links[port].write(at, bytes);
+            self.clock = sent;
+        } else {
+            sim.links[port].note(bytes);
         }
-        self.clock += wait;
-        wait
+    }
+
+    /// A store at `at`: the core waits for its share. Between cores, others see it when the line is there,
+    /// after all stores before it.
+    #[inline]
+    fn waits(&mut self, at: u64, cost: Cost) {
+        if self.sim().soft {
+            self.drained = self.drained.max(at + cost.miss);
+        }
+        self.clock += cost.wait;
     }
 
     /// An atomic on a contended line: waits for the line, then holds it. Stores before it come first.
     fn atomic(&mut self, line: u32) {
         self.order();
-        let me = self.slot as u8 + 1;
+        let me = self.me;
         let at = self.clock.max(self.drained);
         let sim = self.sim();
         let l = &mut sim.lines[line as usize];
@@ -313,34 +328,35 @@ impl View {
         value
     }
 
+    /// The core accesses a line that is not of words: what costs what its kind costs is short.
     #[inline]
     fn access(&mut self, line: u32, write: bool, kind: Kind) {
-        let Some(core) = self.agent.caches() else { return };
+        let Some(core) = self.core else { return };
         self.busy = true;
         let at = self.clock;
-        let ready = self.prefetched[line as usize % PREFETCHES];
-        let cost = if ready.0 == line {
-            self.prefetched[line as usize % PREFETCHES].0 = u32::MAX;
-            if write {
-                self.sim().dirty(core, line);
-            }
-            // Already on its way: wait for it, then it is an L2 hit.
-            self.sim().costs.l2.max(ready.1.saturating_sub(at))
+        let sim = self.sim();
+        let cost = if self.prefetched[line as usize % PREFETCHES].0 == line {
+            self.arrives(core, line, write, kind)
+        } else if sim.hierarchy.sample.has(line) {
+            sim.simulate(core, line, write, kind, at)
         } else {
-            self.sim().core_access(core, line, write, kind, at)
+            sim.prices_of(core).mean_of(kind, write)
         };
+        if write { self.waits(at, cost) } else { self.clock += cost.wait }
+    }
+
+    /// A line that the core has prefetched is already on its way: it waits for it, then it is an L2 hit.
+    #[inline(never)]
+    fn arrives(&mut self, core: u32, line: u32, write: bool, kind: Kind) -> Cost {
+        let (asked, ready) = &mut self.prefetched[line as usize % PREFETCHES];
+        *asked = u32::MAX;
+        let left = ready.saturating_sub(self.clock);
+        let sim = self.sim();
         if write {
-            self.stores(at, cost);
-        } else {
-            let costs = &self.sim().costs;
-            let share = match kind {
-                // Where to look next depends on what was found.
-                Kind::Table => 1.0,
-                Kind::Payload => costs.run_share,
-                Kind::Header | Kind::Meta | Kind::Word => costs.load_share,
-            };
-            self.loads(cost, share);
+            sim.dirty(core, line);
         }
+        let l2 = sim.costs.l2;
+        sim.prices_of(core).cost(kind, write, l2.max(left))
     }
 
     /// The core reads or writes `lines` of a frame from byte `off` on.

@@ -11,12 +11,15 @@ pub struct Pace {
     rate_bps: u64,
     /// When the last frame is through.
     free: Ps,
+    /// Its length and its span: the next one is often as long, and a division takes long.
+    last: (u32, Ps),
 }
 
 impl Pace {
     /// A wire of `rate_bps` bits per second; 0 = no limit.
     pub fn new(rate_bps: u64) -> Pace {
-        Pace { rate_bps, free: Ps::ZERO }
+        let wire = Pace { rate_bps, free: Ps::ZERO, last: (0, Ps::ZERO) };
+        Pace { last: (0, wire.span(0)), ..wire }
     }
 
     /// Whether there is a rate.
@@ -35,11 +38,19 @@ impl Pace {
         }
     }
 
+    #[inline]
+    fn next_span(&mut self, len: u32) -> Ps {
+        if self.last.0 != len {
+            self.last = (len, self.span(len));
+        }
+        self.last.1
+    }
+
     /// A frame that is complete at `at` on an idle wire; when it is complete on this one.
     #[inline]
     pub fn carry(&mut self, at: Ps, len: u32) -> Ps {
         if self.rate_bps != 0 {
-            self.free = at.max(self.free + self.span(len));
+            self.free = at.max(self.free + self.next_span(len));
         }
         at.max(self.free)
     }
@@ -47,7 +58,7 @@ impl Pace {
     /// When a frame of `len` bytes handed over at `now` is through.
     #[inline]
     pub fn send(&mut self, now: Ps, len: u32) -> Ps {
-        self.free = self.free.max(now) + self.span(len);
+        self.free = self.free.max(now) + self.next_span(len);
         self.free
     }
 

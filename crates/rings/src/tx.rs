@@ -208,6 +208,17 @@ fn unpack([raw, what]: [u64; 2]) -> Segment {
 
 // ## NIC half
 
+/// Time of `bytes` at `rate` bits per second, in picoseconds.
+#[inline]
+fn span(bytes: u64, rate: u64) -> u64 {
+    const PS: u64 = 8 * 1_000_000_000_000;
+    match bytes.checked_mul(PS) {
+        Some(scaled) => scaled / rate,
+        // From 2.3 MB on, which no real frame has.
+        None => u64::try_from(u128::from(bytes) * u128::from(PS) / u128::from(rate)).unwrap_or(u64::MAX),
+    }
+}
+
 /// The NIC's end of all queues of a port.
 pub struct NicTx<M: Memory> {
     rings: Vec<Queue<M>>,
@@ -268,16 +279,17 @@ impl<M: Memory> NicTx<M> {
     /// them: [`Memory::check`] comes before any use.
     pub fn collect(&mut self, m: &mut M, out: &mut Vec<Segment>) -> Option<(u16, usize)> {
         let count = self.rings.len();
-        for step in 0..count {
-            let at = (self.turn + step) % count;
+        let mut at = self.turn;
+        for _ in 0..count {
             let q = &mut self.rings[at];
-            if !q.ready(m) {
-                continue;
+            let next = if at + 1 == count { 0 } else { at + 1 };
+            if q.ready(m) {
+                q.take(m, out);
+                m.chain();
+                self.turn = next;
+                return Some((at as u16, out.len()));
             }
-            q.take(m, out);
-            m.chain();
-            self.turn = (at + 1) % count;
-            return Some((at as u16, out.len()));
+            at = next;
         }
         None
     }
@@ -350,8 +362,7 @@ impl<M: Memory> Queue<M> {
             }
         }
         if let Some(rate) = self.limit {
-            let span = u128::from(bytes) * 8 * 1_000_000_000_000 / u128::from(rate);
-            let span = Ps(u64::try_from(span).unwrap_or(u64::MAX));
+            let span = Ps(span(bytes, rate));
             // A frame that was collected late by less than its own time does not delay the next.
             self.due = self.due.max(m.now().saturating_sub(span)) + span;
         }

@@ -50,11 +50,14 @@ pub(crate) struct Wire {
     ps_per_byte: f64,
     /// When the last frame has left.
     free: u64,
+    /// Its length and its time: the next one is often as long.
+    last: (u16, u64),
 }
 
 impl Wire {
     pub(crate) fn new(line: Line) -> Self {
-        Self { ps_per_byte: 8000.0 / line.gbps, free: 0 }
+        let ps_per_byte = 8000.0 / line.gbps;
+        Self { ps_per_byte, free: 0, last: (0, time(0, ps_per_byte)) }
     }
 
     /// Sends a frame that is due at `due` ps, or as soon as the wire is free; when its last bit arrives.
@@ -62,8 +65,14 @@ impl Wire {
     pub(crate) fn send(&mut self, due: f64, len: u16) -> u64 {
         // Conversions saturate: a time past 2^64 ps (213 days) stays there.
         let start = (due as u64).max(self.free);
-        let time = libm::ceil(f64::from(wire_bytes(len)) * self.ps_per_byte) as u64;
-        self.free = start.saturating_add(time);
+        if self.last.0 != len {
+            self.last = (len, time(len, self.ps_per_byte));
+        }
+        self.free = start.saturating_add(self.last.1);
         self.free
     }
+}
+
+fn time(len: u16, ps_per_byte: f64) -> u64 {
+    libm::ceil(f64::from(wire_bytes(len)) * ps_per_byte) as u64
 }

@@ -35,14 +35,14 @@ impl Memory for View {
         match w.class {
             Class::Contended => {
                 self.order();
-                self.word((p.line, w.nic), false, 8);
+                self.load((p.line, w.nic));
                 self.remember(p.line);
                 return self.sim().words[p.word as usize];
             }
             // A register of the card.
-            Class::Doorbell if self.agent.caches().is_none() => {}
+            Class::Doorbell if self.core.is_none() => {}
             _ => {
-                self.word((p.line, w.nic), false, W as u64 * 8);
+                self.load((p.line, w.nic));
             }
         }
         self.remember(p.line);
@@ -61,7 +61,7 @@ impl Memory for View {
         if w.class == Class::Contended {
             self.order();
         }
-        let visible = self.word((p.line, w.nic), true, 8);
+        let visible = self.stored(p.line, 8);
         let now = self.clock;
         self.store(p, signal, if w.class == Class::Contended { now } else { visible });
     }
@@ -70,7 +70,7 @@ impl Memory for View {
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
-        let visible = self.word((p.line, w.nic), true, W as u64 * 8);
+        let visible = self.stored(p.line, W as u64 * 8);
         let first = p.word as usize + 1 - W;
         self.sim().words[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
         self.store(p, entry[W - 1], visible);
@@ -79,7 +79,7 @@ impl Memory for View {
     #[inline]
     fn read<const W: usize>(&mut self, w: Words<W>, i: u64) -> [u64; W] {
         let p = place(w, i);
-        self.word((p.line, w.nic), false, W as u64 * 8);
+        self.load((p.line, w.nic));
         let first = p.word as usize + 1 - W;
         let mut entry = [0; W];
         entry.copy_from_slice(&self.sim().words[first..=p.word as usize]);
@@ -90,7 +90,7 @@ impl Memory for View {
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
-        self.word((p.line, w.nic), true, W as u64 * 8);
+        self.stored(p.line, W as u64 * 8);
         let first = p.word as usize + 1 - W;
         self.sim().words[first..=p.word as usize].copy_from_slice(&entry);
     }
@@ -186,7 +186,7 @@ impl Memory for View {
         let costs = self.sim().costs;
         if bell.nic == NicKind::Core {
             self.clock += costs.mmio;
-            let visible = self.word((p.line, bell.nic), true, 8); // a plain word
+            let visible = self.stored(p.line, 8); // a plain word
             return self.store(p, value, visible);
         }
         self.clock += costs.op;
@@ -218,13 +218,13 @@ impl Memory for View {
         sim.reuse.0 += u64::from((sim.puts as u32).wrapping_sub(before));
         sim.reuse.1 += 1;
         sim.puts += 1;
-        if self.agent.caches().is_some() {
+        if self.core.is_some() {
             self.clock += u64::from(lines) * sim.costs.copy_line;
             return self.frame(first, lines, off, true);
         }
         let partial = !(off + len).is_multiple_of(64);
         sim.dma_write(first, lines, partial, at);
-        let port = self.port();
+        let port = self.port;
         self.clock = self.sim().links[port].write(at, u64::from(len));
     }
 
@@ -235,12 +235,12 @@ impl Memory for View {
         if !out.is_empty() {
             sim.pools[b.index as usize].frames[buf.0 as usize].get(off, out);
         }
-        if self.agent.caches().is_some() {
+        if self.core.is_some() {
             self.clock += u64::from(lines) * sim.costs.read_line;
             return self.frame(first, lines, off, false);
         }
         sim.dma_read(first, lines, at);
-        let port = self.port();
+        let port = self.port;
         self.clock = self.sim().links[port].read(at, u64::from(len));
     }
 
@@ -251,11 +251,11 @@ impl Memory for View {
     }
 
     fn prefetch(&mut self, b: PoolId, buf: Buf, off: u32) {
-        let Some(core) = self.agent.caches() else { return };
+        let Some(core) = self.core else { return };
         let (line, _) = self.frame_lines(b, buf, off, 1);
         let at = self.clock;
         let sim = self.sim();
-        let cost = sim.core_access(core, line, false, Kind::Header, at);
+        let cost = sim.core_access(core, line, false, Kind::Header, at).miss;
         self.clock += sim.costs.op;
         self.prefetched[line as usize % PREFETCHES] = (line, at + cost);
     }

@@ -6,7 +6,7 @@ use core::fmt;
 
 use memory::{LayoutError, Memory, Ps, Space};
 
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, privring, rxbisect, shring};
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, dynamic, privring, rxbisect, shring};
 
 /// A size that cannot be built: one line that says what is wrong and what to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,6 +66,8 @@ pub enum Interface {
     ShRing(shring::Sizes),
     /// Allocation and bisected reception rings.
     RxBisect(rxbisect::Sizes),
+    /// Shared or private rings, whichever loses less.
+    Dynamic(dynamic::Sizes),
 }
 
 impl Interface {
@@ -75,6 +77,7 @@ impl Interface {
             Interface::PrivRing(_) => "privring",
             Interface::ShRing(_) => "shring",
             Interface::RxBisect(_) => "rxbisect",
+            Interface::Dynamic(_) => "dynamic",
         }
     }
 
@@ -88,6 +91,7 @@ impl Interface {
             Interface::PrivRing(s) => s.validate(queues),
             Interface::ShRing(s) => s.validate(queues),
             Interface::RxBisect(s) => s.validate(queues),
+            Interface::Dynamic(s) => s.validate(queues),
         }
     }
 
@@ -97,6 +101,7 @@ impl Interface {
             Interface::PrivRing(s) => s.posted_buffers(queues),
             Interface::ShRing(s) => s.posted_buffers(queues),
             Interface::RxBisect(s) => s.posted_buffers(queues),
+            Interface::Dynamic(s) => s.posted_buffers(queues),
         }
     }
 
@@ -105,7 +110,7 @@ impl Interface {
     pub fn held_buffers(&self, queues: u32) -> u64 {
         let waiting = match self {
             // A descriptor is posted anew only when its frame has been received.
-            Interface::PrivRing(_) | Interface::ShRing(_) => 0,
+            Interface::PrivRing(_) | Interface::ShRing(_) | Interface::Dynamic(_) => 0,
             Interface::RxBisect(s) => u64::from(s.bx) * u64::from(queues),
         };
         self.posted_buffers(queues) + waiting
@@ -114,8 +119,16 @@ impl Interface {
     /// Host halves that [`build`] makes: one for each queue, and the dedicated allocators if any.
     pub fn hosts(&self, queues: u32) -> u32 {
         match self {
-            Interface::PrivRing(_) | Interface::ShRing(_) => queues,
+            Interface::PrivRing(_) | Interface::ShRing(_) | Interface::Dynamic(_) => queues,
             Interface::RxBisect(s) => queues + s.alloc_queues,
+        }
+    }
+
+    /// The shortest time after which it may change its ways, zero if it never does.
+    pub fn round(&self) -> Ps {
+        match self {
+            Interface::Dynamic(s) => s.round,
+            Interface::PrivRing(_) | Interface::ShRing(_) | Interface::RxBisect(_) => Ps::ZERO,
         }
     }
 
@@ -135,6 +148,13 @@ impl Interface {
                 ("batch", u64::from(s.batch)),
                 ("timeout_ns", s.timeout.ns()),
                 ("alloc_queues", u64::from(s.alloc_queues)),
+            ],
+            Interface::Dynamic(s) => vec![
+                ("ring", u64::from(s.ring)),
+                ("shared_by", u64::from(s.shared_by)),
+                ("completions", u64::from(s.completions)),
+                ("report", u64::from(s.report)),
+                ("round_ns", s.round.ns()),
             ],
         }
     }
@@ -169,6 +189,10 @@ pub fn build<S: Space>(
             let (hosts, nic) = rxbisect::build(space, s, queues, buffers)?;
             (hosts.into_iter().map(AnyHost::RxBisect).collect(), AnyNic::RxBisect(nic))
         }
+        Interface::Dynamic(s) => {
+            let (hosts, nic) = dynamic::build(space, s, queues, buffers)?;
+            (hosts.into_iter().map(|half| AnyHost::Dynamic(Box::new(half))).collect(), AnyNic::Dynamic(nic))
+        }
     })
 }
 
@@ -180,6 +204,8 @@ pub enum AnyHost<M: Memory> {
     ShRing(shring::HostHalf<M>),
     /// Allocation and bisected reception rings.
     RxBisect(rxbisect::HostHalf<M>),
+    /// Shared or private rings; apart, since it is as large as the two together.
+    Dynamic(Box<dynamic::HostHalf<M>>),
 }
 
 /// A NIC half of any interface.
@@ -190,6 +216,8 @@ pub enum AnyNic<M: Memory> {
     ShRing(shring::NicHalf<M>),
     /// Allocation and bisected reception rings.
     RxBisect(rxbisect::NicHalf<M>),
+    /// Shared or private rings.
+    Dynamic(dynamic::NicHalf<M>),
 }
 
 /// Calls the same method on whichever half it is.
@@ -199,6 +227,7 @@ macro_rules! each {
             $any::PrivRing($half) => $call,
             $any::ShRing($half) => $call,
             $any::RxBisect($half) => $call,
+            $any::Dynamic($half) => $call,
         }
     };
 }

@@ -4,6 +4,7 @@
 //! them; [`tx`] and [`pool`] serve all.
 
 mod completions;
+pub mod dynamic;
 mod empties;
 mod entry;
 mod frame;

@@ -39,6 +39,20 @@ impl<M: Memory> Locked<M> {
         seen >> 1
     }
 
+    /// Takes the lock if nobody has it; the number.
+    pub(crate) fn try_lock(&mut self, m: &mut M) -> Option<u64> {
+        let mut seen = self.guess;
+        // As in `lock`.
+        while let Err(now) = m.swap_if(self.word, 0, seen & !1, seen | 1) {
+            if now & 1 == 1 {
+                return None;
+            }
+            seen = now;
+        }
+        self.taken += 1;
+        Some(seen >> 1)
+    }
+
     /// Frees the lock with the number's new value.
     pub(crate) fn unlock(&mut self, m: &mut M, value: u64) {
         self.guess = value << 1;

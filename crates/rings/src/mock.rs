@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use memory::{Buf, Memory, Ps};
 
+use crate::dynamic::judge::Mode;
 use crate::oracle::{self, Ledger, MARK, Offered, Violation};
 use crate::pool::CoreCache;
 use crate::tx::{HostTx, NicTx};
@@ -196,6 +197,13 @@ impl<M: Memory> MockHost<M> {
     /// Fills the receive rings; how many buffers are missing.
     pub fn fill(&mut self) -> usize {
         self.rx.fill(&mut self.m, &mut self.pool)
+    }
+
+    /// Asks for a mode, if the interface has more than one.
+    pub fn ask(&mut self, mode: Mode) {
+        if let AnyHost::Dynamic(half) = &mut self.rx {
+            half.ask(&mut self.m, mode);
+        }
     }
 
     /// Receives up to `burst` frames (0 is a poll without room), checks them and keeps them.

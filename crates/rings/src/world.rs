@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use memory::{Geometry, Memory, Ps, Space};
 
+use crate::dynamic::judge::Mode;
 use crate::mock::{MockHost, MockNic};
 use crate::oracle::Violation;
 use crate::{Interface, SizeError, pool, tx};
@@ -51,6 +52,13 @@ pub enum Op {
     Tick {
         /// Nanoseconds.
         ns: u32,
+    },
+    /// A core asks for the other kind of ring (`dynamic`).
+    Ask {
+        /// The core.
+        core: u16,
+        /// Which kind.
+        private: bool,
     },
     /// A core stops (or starts again) to do anything.
     Stall {
@@ -195,6 +203,11 @@ impl<M: Memory> World<M> {
             Op::Tick { ns } => {
                 (self.advance)(&mut self.nic.m, Ps::from_ns(u64::from(ns)));
                 self.nic.poll();
+                Ok(0)
+            }
+            Op::Ask { core, private } => {
+                let mode = if private { Mode::Private } else { Mode::Shared };
+                self.awake(core).into_iter().for_each(|core| core.ask(mode));
                 Ok(0)
             }
             Op::Stall { core } => {

@@ -4,17 +4,19 @@
 
 mod common;
 
-use memory::{Buf, Geometry, Memory};
-use rings::{Completion, Frame, Host, Interface, Nic, Outcome, privring, rxbisect, shring};
+use memory::{Buf, Geometry, Memory, Ps};
+use rings::{Completion, Frame, Host, Interface, Nic, Outcome, dynamic, privring, rxbisect, shring};
 
-const BUFFERS: Geometry = Geometry { count: 8, stride: 128, offset: 0, room: 128 };
+const BUFFERS: Geometry = Geometry { count: 12, stride: 128, offset: 0, room: 128 };
 
-fn interfaces() -> [Interface; 3] {
+fn interfaces() -> [Interface; 4] {
+    let dynamic = dynamic::Sizes { ring: 4, shared_by: 1, completions: 4, report: 1, round: Ps::ZERO };
     let bisect = rxbisect::Sizes { ax: 4, bx: 8, ..rxbisect::Sizes::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 4 }),
         Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4 }),
         Interface::RxBisect(bisect),
+        Interface::Dynamic(dynamic),
     ]
 }
 

@@ -6,10 +6,10 @@ mod common;
 use memory::Ps;
 use proptest::prelude::*;
 use rings::world::{Op, Setup};
-use rings::{Interface, privring, rxbisect, shring, tx};
+use rings::{Interface, dynamic, privring, rxbisect, shring, tx};
 
 /// A shared word that the other side writes: field, words of its shortest array.
-const WORDS: [&[(&str, usize)]; 4] = [
+const WORDS: [&[(&str, usize)]; 5] = [
     &[("tx.doorbell", 1), ("tx.consumed", 1), ("tx.descriptor", 4)],
     &[("privring.doorbell", 1), ("privring.descriptor", 2), ("privring.completion", 8)],
     &[("shring.doorbell", 1), ("shring.descriptor", 2), ("shring.completion", 8), ("shring.index", 1)],
@@ -19,6 +19,17 @@ const WORDS: [&[(&str, usize)]; 4] = [
         ("rxbisect.bx.entry", 8),
         ("rxbisect.bx.index", 1),
     ],
+    &[
+        ("dynamic.tally", 1),
+        ("dynamic.taken", 1),
+        ("dynamic.asked", 1),
+        ("dynamic.received", 1),
+        ("privring.doorbell", 1),
+        ("privring.completion", 8),
+        ("shring.doorbell", 1),
+        ("shring.completion", 8),
+        ("shring.index", 1),
+    ],
 ];
 const QUEUES: u32 = 2;
 const BUFFERS: u32 = 16;
@@ -26,10 +37,12 @@ const BUFFERS: u32 = 16;
 fn interface() -> impl Strategy<Value = (usize, Interface)> {
     let timeout = Ps::from_ns(500);
     let bisect = rxbisect::Sizes { ax: 2, bx: 4, group: 0, batch: 2, timeout, alloc_queues: 0 };
+    let dynamic = dynamic::Sizes { ring: 4, shared_by: QUEUES, completions: 2, report: 1, round: Ps(1) };
     prop_oneof![
         Just((1, Interface::PrivRing(privring::Sizes { ring: 4 }))),
         Just((2, Interface::ShRing(shring::Sizes { ring: 4, shared_by: QUEUES, completions: 2 }))),
         Just((3, Interface::RxBisect(bisect))),
+        Just((4, Interface::Dynamic(dynamic))),
     ]
 }
 
@@ -48,7 +61,7 @@ enum Step {
 
 fn step() -> impl Strategy<Value = Step> {
     let value = prop_oneof![any::<u64>(), 0..64u64, (0..64u64).prop_map(|n| n.wrapping_neg())];
-    let lie = (any::<bool>(), 0..4usize, 0..QUEUES as usize, 0..8usize, value);
+    let lie = (any::<bool>(), 0..36usize, 0..QUEUES as usize, 0..8usize, value);
     prop_oneof![
         3 => (0..2u16, 1..6u16, 16..200u16).prop_map(|(queue, n, len)| Step::Do(Op::Arrive { queue, n, len })),
         4 => (0..2u16, 0..9u16).prop_map(|(core, burst)| Step::Do(Op::Poll { core, burst })),
@@ -56,6 +69,7 @@ fn step() -> impl Strategy<Value = Step> {
         2 => (0..2u16, 1..5u16).prop_map(|(core, n)| Step::Do(Op::Free { core, n })),
         2 => (1..5u16).prop_map(|n| Step::Do(Op::NicTx { n })),
         1 => (0..1000u32).prop_map(|ns| Step::Do(Op::Tick { ns })),
+        1 => (0..2u16, any::<bool>()).prop_map(|(core, private)| Step::Do(Op::Ask { core, private })),
         1 => (0..2u16).prop_map(|core| Step::Do(Op::StopQueue { core })),
         1 => (0..2u16).prop_map(|core| Step::Do(Op::DrainQueue { core })),
         2 => (0..2u16).prop_map(|core| Step::Do(Op::StartQueue { core })),
@@ -81,7 +95,7 @@ proptest! {
                     let fields = WORDS[if rx { kind } else { 0 }];
                     let (name, len) = fields[field % fields.len()];
                     // Cores that share a ring share its descriptors.
-                    let shared = matches!(name, "shring.doorbell" | "shring.descriptor");
+                    let shared = matches!(name, "shring.doorbell" | "shring.descriptor" | "dynamic.asked");
                     memory.poke(name, if shared { 0 } else { instance }, word % len, value);
                 }
             }

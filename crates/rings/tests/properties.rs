@@ -5,7 +5,7 @@ mod common;
 use memory::Ps;
 use proptest::prelude::*;
 use rings::world::{Op, Setup};
-use rings::{Interface, privring, rxbisect, shring, tx};
+use rings::{Interface, dynamic, privring, rxbisect, shring, tx};
 
 fn power(range: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = u32> {
     range.prop_map(|n| 1 << n)
@@ -26,7 +26,16 @@ fn interface(queues: u32) -> impl Strategy<Value = Interface> {
             alloc_queues: if alloc == 0 { 0 } else { alloc.max(queues.div_ceil(group.max(1))) },
         })
         .prop_map(Interface::RxBisect);
-    prop_oneof![privring, shring, rxbisect]
+    let dynamic = (power(2..=5), 1..=queues, power(1..=5), 1..=4u32, 0..2000u64)
+        .prop_map(|(ring, shared_by, completions, report, ns)| dynamic::Sizes {
+            ring,
+            shared_by,
+            completions,
+            report,
+            round: Ps::from_ns(ns),
+        })
+        .prop_map(Interface::Dynamic);
+    prop_oneof![privring, shring, rxbisect, dynamic]
 }
 
 fn setup() -> impl Strategy<Value = Setup> {
@@ -51,6 +60,7 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (0..8u16, 1..40u16).prop_map(|(core, n)| Op::Free { core, n }),
         4 => (1..40u16).prop_map(|n| Op::NicTx { n }),
         2 => (0..3000u32).prop_map(|ns| Op::Tick { ns }),
+        2 => (0..8u16, any::<bool>()).prop_map(|(core, private)| Op::Ask { core, private }),
         1 => (0..8u16).prop_map(|core| Op::Stall { core }),
         1 => (0..8u16).prop_map(|core| Op::StopQueue { core }),
         1 => (0..8u16).prop_map(|core| Op::DrainQueue { core }),

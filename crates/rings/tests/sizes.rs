@@ -6,7 +6,7 @@ mod common;
 
 use memory::Ps;
 use rings::world::{Setup, World};
-use rings::{Interface, privring, rxbisect, shring, tx};
+use rings::{Interface, dynamic, privring, rxbisect, shring, tx};
 
 fn error(interface: Interface, queues: u32) -> String {
     let text = interface.validate(queues).unwrap_err().to_string();
@@ -17,6 +17,10 @@ fn error(interface: Interface, queues: u32) -> String {
 
 fn privring(ring: u32) -> Interface {
     Interface::PrivRing(privring::Sizes { ring })
+}
+
+fn dynamic(ring: u32, shared_by: u32, report: u32) -> Interface {
+    Interface::Dynamic(dynamic::Sizes { ring, shared_by, report, ..Default::default() })
 }
 
 fn shring(ring: u32, shared_by: u32, completions: u32) -> Interface {
@@ -51,6 +55,10 @@ fn queues_and_groups_have_bounds() {
     assert!(error(shring(64, 0, 64), 4).contains("shared_by is 0; allowed: 1 to 4"));
     assert!(error(shring(64, 5, 64), 4).contains("shared_by is 5; allowed: 1 to 4"));
     assert!(error(shring(2, 4, 64), 4).contains("a ring of 2 shared by 4"));
+    assert!(error(dynamic(100, 1, 1), 4).starts_with("dynamic: ring is 100"));
+    assert!(error(dynamic(64, 5, 1), 4).contains("shared_by is 5; allowed: 1 to 4"));
+    assert!(error(dynamic(64, 1, 0), 4).contains("dynamic: report is 0; allowed: 1 to 64"));
+    assert!(error(dynamic(64, 1, 65), 4).contains("dynamic: report is 65"));
     let sizes = rxbisect::Sizes::default();
     let rxbisect = |s: rxbisect::Sizes| error(Interface::RxBisect(s), 4);
     assert!(rxbisect(rxbisect::Sizes { group: 5, ..sizes }).contains("group is 5"));
@@ -90,7 +98,9 @@ fn posted_buffers_count_what_the_rings_hold() {
     assert_eq!(privring(1024).held_buffers(16), 16 * 1024);
     let two = rxbisect::Sizes { ax: 512, alloc_queues: 2, ..sizes };
     assert_eq!(Interface::RxBisect(two).posted_buffers(16), 2 * 512);
-    for interface in [privring(8), shring(16, 2, 8), Interface::RxBisect(rxbisect::Sizes { ax: 4, ..two })] {
+    assert_eq!(dynamic(1024, 8, 32).posted_buffers(16), 18 * 1024, "both kinds of ring");
+    let bisect = Interface::RxBisect(rxbisect::Sizes { ax: 4, ..two });
+    for interface in [privring(8), shring(16, 2, 8), bisect, dynamic(8, 2, 1)] {
         let (mut world, _) = common::world(interface.clone(), 5, 100);
         assert_eq!(world.fill(), 0);
         assert_eq!(world.cores.len() as u32, interface.hosts(5));
@@ -104,5 +114,6 @@ fn parameters_are_named() {
     let s = rxbisect::Sizes { timeout: Ps::from_us(2), ..rxbisect::Sizes::default() };
     let names: Vec<_> = Interface::RxBisect(s).params();
     assert!(names.contains(&("ax", 128)) && names.contains(&("timeout_ns", 2000)));
+    assert!(dynamic(64, 2, 8).params().contains(&("round_ns", 1_000_000)));
     assert_eq!(shring(64, 2, 32).params(), [("ring", 64), ("shared_by", 2), ("completions", 32)]);
 }

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
 use std::thread;
 
 use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
+use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
-use rings::{Interface, build, pool, privring, rxbisect, shring, tx};
+use rings::{Interface, build, dynamic, pool, privring, rxbisect, shring, tx};
 
 const QUEUES: u32 = 3;
 const BUFFERS: u32 = 512;
@@ -39,6 +40,9 @@ fn core(host: &mut MockHost<NativeView<'_>>, done: &AtomicBool) {
         let stop = done.load(Acquire); // pairs with the NIC's store: what it delivered is visible below
         let n = host.poll(32).unwrap();
         step += 1;
+        if step.is_multiple_of(16) {
+            host.ask(Mode::after(step / 16)); // heard by `dynamic` alone
+        }
         let worked = if step.is_multiple_of(3) { host.free(32) } else { host.send(24) };
         if n + worked == 0 {
             host.m.idle();
@@ -111,4 +115,13 @@ fn rxbisect_between_threads() {
         let foreign = nic.iter().any(|(name, n)| *name == "foreign" && *n > 0);
         assert!(cfg!(miri) || foreign, "{nic:?}");
     }
+}
+
+/// Cores ask for one kind of ring and the other, against each other.
+#[test]
+fn dynamic_between_threads() {
+    let sizes = dynamic::Sizes { ring: 64, shared_by: 3, completions: 32, report: 4, round: Ps::from_us(1) };
+    let (_, cores) = run(&Interface::Dynamic(sizes));
+    let sum = |name: &str| cores.iter().filter(|(n, _)| *n == name).map(|(_, n)| n).sum::<u64>();
+    assert!(sum("by_shared") > 0 && sum("by_private") > 0 && sum("switches") > 1, "{cores:?}");
 }

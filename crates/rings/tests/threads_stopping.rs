@@ -8,9 +8,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
 use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
+use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
 use rings::oracle::Ledger;
-use rings::{Interface, Outcome, build, pool, privring, rxbisect, shring, tx};
+use rings::{Interface, Outcome, build, dynamic, pool, privring, rxbisect, shring, tx};
 
 const QUEUES: u16 = 3;
 const BUFFERS: u32 = 512;
@@ -106,6 +107,9 @@ fn core(host: &mut MockHost<NativeView<'_>>, (asks, done): (Receiver<Ask>, Sende
         }
         let n = if running { host.poll(1 + (step % 32) as usize).unwrap() } else { 0 };
         step += 1;
+        if running && step.is_multiple_of(16) {
+            host.ask(Mode::after(step / 16)); // heard by `dynamic` alone
+        }
         let worked = if step.is_multiple_of(3) || !running { host.free(32) } else { host.send(24) };
         if n + worked == 0 {
             host.m.idle();
@@ -177,4 +181,11 @@ fn rxbisect_queues_cycle() {
     let sizes = rxbisect::Sizes { ax: 16, bx: 64, batch: 4, timeout: Ps::from_us(5), ..Default::default() };
     run(&Interface::RxBisect(sizes));
     run(&Interface::RxBisect(rxbisect::Sizes { alloc_queues: 1, ..sizes }));
+}
+
+#[test]
+fn dynamic_queues_cycle() {
+    let sizes = dynamic::Sizes { ring: 32, shared_by: 3, completions: 32, report: 4, round: Ps::from_us(1) };
+    run(&Interface::Dynamic(sizes));
+    run(&Interface::Dynamic(dynamic::Sizes { ring: 16, shared_by: 2, ..sizes })); // and one alone
 }

@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+mod dynamic;
 mod oracle;
 mod pool;
 mod privring;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 14] = [
+const SCENARIOS: [Scenario; 16] = [
     privring::RING,
     privring::PASSED,
     tx::SINGLE,
@@ -35,6 +36,8 @@ const SCENARIOS: [Scenario; 14] = [
     stopping::RESTARTED,
     stopping::LEFT,
     stopping::TOLD,
+    dynamic::TURNED,
+    dynamic::JUDGED,
 ];
 
 /// Runs one scenario with all orderings in force.

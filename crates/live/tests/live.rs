@@ -5,17 +5,22 @@
 use apps::Kind;
 use live::{Config, LiveError, LiveReport, Work, run};
 use memory::Ps;
-use rings::{Interface, privring, rxbisect, shring};
+use rings::{Interface, dynamic, privring, rxbisect, shring};
 
 const PACKETS: u64 = 200_000;
 
-fn interfaces(workers: u16) -> [Interface; 4] {
+fn interfaces(workers: u16) -> [Interface; 5] {
     let split = rxbisect::Sizes { ax: 64, bx: 256, ..rxbisect::Sizes::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 256 }),
         Interface::ShRing(shring::Sizes { ring: 256, shared_by: workers.into(), completions: 256 }),
         Interface::RxBisect(split),
         Interface::RxBisect(rxbisect::Sizes { alloc_queues: 1, ..split }),
+        Interface::Dynamic(dynamic::Sizes {
+            ring: 256,
+            shared_by: workers.into(),
+            ..dynamic::Sizes::default()
+        }),
     ]
 }
 

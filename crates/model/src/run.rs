@@ -82,7 +82,7 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
     validate(s)?;
     let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
     let mut run = Run::build(s)?;
-    let step = run.look(s.limit)?;
+    let step = run.look(s)?;
     if s.start == Start::Full {
         let from = run.now;
         run.engine.sim().stall_cores(from, STALL);
@@ -346,15 +346,17 @@ impl Run {
     }
 
     /// Runs until the offered rate shows; the step in which rates are compared: twice the time in which
-    /// every posted buffer is used once.
-    fn look(&mut self, limit: Ps) -> Result<Ps, Error> {
+    /// every posted buffer is used once. Steps that agree are longer than any trial of `dynamic`.
+    fn look(&mut self, s: &Scenario) -> Result<Ps, Error> {
         let mut span = SHORTEST_STEP;
-        while self.offered() < LOOK && self.now < LONGEST_LOOK.min(limit) {
+        while self.offered() < LOOK && self.now < LONGEST_LOOK.min(s.limit) {
             self.advance(span)?;
             span = Ps(span.0 * 2);
         }
         let frame = self.now.0 / self.offered().max(1);
-        Ok(Ps(frame.saturating_mul((2 * self.posted).max(STEP_FRAMES))).max(SHORTEST_STEP).min(LONGEST_LOOK))
+        let step = Ps(frame.saturating_mul((2 * self.posted).max(STEP_FRAMES)));
+        let shortest = SHORTEST_STEP.max(Ps(2 * s.interface.round().0));
+        Ok(step.max(shortest).min(LONGEST_LOOK))
     }
 
     /// Warms up until throughput and hit rate agree over some steps; whether they came to.

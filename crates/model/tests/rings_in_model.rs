@@ -18,7 +18,8 @@ use rings::oracle::{self, Ledger, MARK, Offered};
 use rings::pool::{self, CoreCache};
 use rings::tx::{self, HostTx, NicTx};
 use rings::{
-    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, privring, rxbisect, shring,
+    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, dynamic, privring,
+    rxbisect, shring,
 };
 use world::{Out, World, server};
 
@@ -202,11 +203,16 @@ fn allocate(m: &mut View, mut host: AnyHost<View>, mut pool: CoreCache<View>) {
 const BISECT: rxbisect::Sizes =
     rxbisect::Sizes { ax: 16, bx: 64, group: 0, batch: 4, timeout: Ps::from_us(1), alloc_queues: 0 };
 
-fn interfaces() -> [Interface; 3] {
+/// Judges every 20 us, so that bursts are trials.
+const DYNAMIC: dynamic::Sizes =
+    dynamic::Sizes { ring: 64, shared_by: 2, completions: 64, report: 4, round: Ps::from_us(20) };
+
+fn interfaces() -> [Interface; 4] {
     [
         Interface::PrivRing(privring::Sizes { ring: 64 }),
         Interface::ShRing(shring::Sizes { ring: 64, shared_by: 2, completions: 64 }),
         Interface::RxBisect(BISECT),
+        Interface::Dynamic(DYNAMIC),
     ]
 }
 

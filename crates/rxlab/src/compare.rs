@@ -14,7 +14,7 @@ use crate::lab::{self, Job, Pair};
 use crate::out;
 use crate::plot::{self, Curve};
 use crate::row::{self, COLUMNS, cells};
-use crate::setup::{INTERFACES, Ready, Setup};
+use crate::setup::{ALLOWED, INTERFACES, Ready, Setup};
 use crate::table::{Table, num};
 use crate::verdict::{self, Verdict};
 
@@ -33,7 +33,7 @@ Loads and rates of results are Gbps of frames, without FCS, preamble and gap; --
 pub(crate) struct Compare {
     #[command(flatten)]
     setup: Setup,
-    /// Interfaces to compare, separated by commas
+    /// Interfaces to compare, separated by commas: privring, shring, rxbisect, dynamic
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = INTERFACES)]
     interfaces: Vec<String>,
     /// Leave out the search for the largest load without a drop
@@ -92,7 +92,7 @@ fn judge(ready: &Ready, pairs: &[Pair]) -> Result<Verdict, Fail> {
         })
         .collect();
     verdict::decide(&machine(&ready.server, ready.tx_ring()), &contenders)
-        .ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {}", INTERFACES.join(", "))))
+        .ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {ALLOWED}")))
 }
 
 fn machine(server: &Server, tx_ring: u32) -> Machine {

@@ -3,11 +3,11 @@
 use clap::Args;
 use live::{Config, LiveError, LiveReport, Work};
 use memory::Ps;
-use rings::{Interface, privring, rxbisect, shring};
+use rings::{Interface, dynamic, privring, rxbisect, shring};
 
 use crate::fail::Fail;
 use crate::out;
-use crate::setup::{INTERFACES, app};
+use crate::setup::{ALLOWED, INTERFACES, app};
 use crate::table::{Table, num, number, words};
 
 /// Options of `live`.
@@ -24,7 +24,7 @@ buffer must come back. Rates are of the wall clock on a busy or idle machine: co
 pub(crate) struct Options {
     #[command(flatten)]
     pub what: What,
-    /// Interfaces to run, one after the other
+    /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = INTERFACES)]
     interfaces: Vec<String>,
     /// Write JSON instead of a table
@@ -59,7 +59,7 @@ pub(crate) struct What {
     /// The card drops where rings are full, instead of waiting
     #[arg(long)]
     pub drop: bool,
-    /// Rx ring entries (privring, shring)
+    /// Rx ring entries (privring, shring, dynamic)
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub ring: u32,
     /// Ax ring entries (rxbisect)
@@ -131,11 +131,14 @@ impl What {
                 bx: self.bx,
                 ..rxbisect::Sizes::default()
             }),
+            "dynamic" => Interface::Dynamic(dynamic::Sizes {
+                ring: self.ring,
+                shared_by: queues,
+                ..dynamic::Sizes::default()
+            }),
             _ => {
-                let known = INTERFACES.join(", ");
-                return Err(Fail::new(format!(
-                    "--interfaces: unknown interface `{interface}`; allowed: {known}"
-                )));
+                let what = "--interfaces: unknown interface";
+                return Err(Fail::new(format!("{what} `{interface}`; allowed: {ALLOWED}")));
             }
         };
         if self.workers == 0 {

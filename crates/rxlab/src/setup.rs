@@ -19,6 +19,9 @@ use crate::search::Search;
 /// What every `compare` looks at unless told otherwise.
 pub(crate) const INTERFACES: [&str; 3] = ["privring", "shring", "rxbisect"];
 
+/// What `--interfaces` allows.
+pub(crate) const ALLOWED: &str = "privring, shring, rxbisect, dynamic";
+
 /// Traffic and server.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Setup {
@@ -69,7 +72,7 @@ pub(crate) struct Setup {
     /// LLC ways that DDIO may fill [default: the server's]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub ddio_ways: Option<u32>,
-    /// Rx ring entries: of each core for privring, of each shared ring for shring
+    /// Rx ring entries: of each core for privring, of each shared ring for shring, of both for dynamic
     #[arg(long, value_name = "N", default_value_t = 1024, help_heading = "Sizes")]
     pub ring: u32,
     /// Ax ring entries of each core (rxbisect)
@@ -332,11 +335,14 @@ impl Ready {
             "rxbisect" => {
                 Interface::RxBisect(rings::rxbisect::Sizes { ax: s.ax, bx: s.bx, ..Default::default() })
             }
+            "dynamic" => Interface::Dynamic(rings::dynamic::Sizes {
+                ring: s.ring,
+                shared_by: queues,
+                ..Default::default()
+            }),
             _ => {
-                return Err(Fail::new(format!(
-                    "--interfaces: unknown interface `{name}`; allowed: {}",
-                    INTERFACES.join(", ")
-                )));
+                let what = "--interfaces: unknown interface";
+                return Err(Fail::new(format!("{what} `{name}`; allowed: {ALLOWED}")));
             }
         };
         let (lo, hi) = (self.server.nic.min_ring, self.server.nic.max_ring);

@@ -102,7 +102,8 @@ pub struct Judge {
     phase: Phase,
     /// Where the present round, or stretch of them, began.
     mark: Sample,
-    /// Rounds in a row that dropped; the least that one of them lost (ppm), of each [`PERSISTS`] anew.
+    /// Rounds in a row that dropped; the least that one of them lost (ppm), of each [`PERSISTS`] anew. The
+    /// first one may have begun well: it does not count.
     lossy: u32,
     least: u32,
     /// What the mode that is not in force lost when it was (ppm).
@@ -180,9 +181,12 @@ impl Judge {
     fn steady(&mut self, mode: Mode, span: &Span) -> Option<Change> {
         self.since = self.since.saturating_add(1);
         if span.dropped > TOLERATED {
-            let first = self.lossy.is_multiple_of(PERSISTS);
-            self.least = if first { span.lost } else { self.least.min(span.lost) };
-            self.lossy = self.lossy.wrapping_add(1);
+            self.least = match self.lossy {
+                0 => u32::MAX,
+                n if n.is_multiple_of(PERSISTS) => span.lost,
+                _ => self.least.min(span.lost),
+            };
+            self.lossy = self.lossy.saturating_add(1);
         } else {
             self.lossy = 0;
         }
@@ -352,6 +356,17 @@ mod tests {
         assert_eq!(b.mode, Mode::Private);
         let share = b.private as f64 / (5 * SECOND) as f64;
         assert!(share > 0.96, "private {share}: trials of sharing, the shortest waits first");
+    }
+
+    /// Wherever in a round the trouble begins: what its first round lost says nothing.
+    #[test]
+    fn a_round_that_began_well_does_not_decide() {
+        for offset in 0..20 {
+            let mut b = Bench::new();
+            b.run(SECOND + offset, balanced);
+            b.run(10 * u64::from(PERSISTS + SETTLE + TRIAL + 4), slow_core);
+            assert_eq!((b.mode, b.changes.len()), (Mode::Private, 1), "{offset}");
+        }
     }
 
     #[test]

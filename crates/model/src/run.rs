@@ -84,6 +84,9 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
     let mut run = Run::build(s)?;
     let step = run.look(s)?;
     if s.start == Start::Full {
+        if s.interface.round() > Ps::ZERO {
+            run.settle(step, s.limit)?; // it stalls in the ways that it has chosen
+        }
         let from = run.now;
         run.engine.sim().stall_cores(from, STALL);
         run.advance(STALL)?;

@@ -66,6 +66,8 @@ const STEP_FRAMES: u64 = 4096;
 const AGREE: usize = 4;
 const PATIENCE: u64 = 3_000_000;
 const MEASURED: usize = 4;
+/// Rounds of `dynamic` that are waited for at least: it decides, settles, stalls and settles again.
+const ROUNDS: u64 = 48;
 /// What agreement means: throughput within 1%, hit rate within 1.5 points, and queues that neither fill
 /// nor drain by more than 0.2% of the frames that pass.
 const SAME_RATE: f64 = 0.01;
@@ -176,6 +178,10 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
         let what = "an emulated NIC passes on what a card receives";
         return Err(Error::Scenario(format!("{what}; the NIC of {} is a core", s.server.name)));
     }
+    if matches!(s.interface, rings::Interface::Dynamic(_)) {
+        let what = "dynamic cannot be emulated: the physical rings would hold the buffers that rest";
+        return Err(Error::Scenario(format!("{what}; allowed: privring, shring, rxbisect")));
+    }
     for p in 0..s.ports() {
         let (_, each) = emulator::physical(&s.interface, s.queues(p));
         let (n, lo, hi) = (emulator::entries(each), nic.min_ring, nic.max_ring);
@@ -201,6 +207,8 @@ struct Run {
     warmup: Ps,
     /// Buffers that full rings hold.
     posted: u64,
+    /// Frames after which nobody waits for rates to agree any longer.
+    patience: u64,
     /// The cores that play the NIC.
     nic_cores: Range<u32>,
 }
@@ -331,6 +339,7 @@ impl Run {
             now: Ps::ZERO,
             warmup: Ps::ZERO,
             posted,
+            patience: PATIENCE,
             nic_cores,
         })
     }
@@ -357,6 +366,7 @@ impl Run {
             span = Ps(span.0 * 2);
         }
         let frame = self.now.0 / self.offered().max(1);
+        self.patience = PATIENCE.max(ROUNDS * s.interface.round().0 / frame.max(1));
         let step = Ps(frame.saturating_mul((2 * self.posted).max(STEP_FRAMES)));
         let shortest = SHORTEST_STEP.max(Ps(2 * s.interface.round().0));
         Ok(step.max(shortest).min(LONGEST_LOOK))
@@ -368,7 +378,7 @@ impl Run {
         let mut steps = Vec::new();
         let measuring = Ps(step.0.saturating_mul(MEASURED as u64));
         let mut settled = false;
-        while !settled && self.offered() < PATIENCE && self.now + step + measuring < limit {
+        while !settled && self.offered() < self.patience && self.now + step + measuring < limit {
             self.advance(step)?;
             let next = self.snapshot();
             steps.push(Step::between(&last, &next));

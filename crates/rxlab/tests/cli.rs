@@ -435,3 +435,25 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains(default), "{default}");
     }
 }
+
+/// Under balance and with a slow core for each port, from empty and from full rings.
+#[test]
+fn dynamic_does_as_well_as_the_better_kind_of_ring() {
+    let base = ["compare", "--cores", "4", "--ring", "256", "--no-search", "--placements", "1", "--json"];
+    let which = ["--interfaces", "privring,shring,dynamic"];
+    let slow = ["--rate", "60", "--app", "nf", "--steer", "port", "--target-reads", "100"];
+    for (load, switches) in [(&["--rate", "40"][..], 0), (&slow[..], 2)] {
+        let out = json(&[&base[..], &which, load].concat());
+        let rows = out["results"].as_array().unwrap();
+        for start in ["empty", "full"] {
+            let row =
+                |name: &str| rows.iter().find(|r| r["interface"] == name && r["start"] == start).unwrap();
+            let sent = |name: &str| row(name)["throughput_gbps"].as_f64().unwrap();
+            let best = sent("privring").max(sent("shring"));
+            let dynamic = sent("dynamic");
+            assert!(dynamic > 0.98 * best, "{load:?} from {start}: {dynamic} of {best} Gbps");
+            assert_eq!(row("dynamic")["counters"]["switches"], switches, "{load:?} from {start}");
+        }
+    }
+    refused(&["compare", "--interfaces", "dynamic", "--emulated"], &["dynamic cannot be emulated", "shring"]);
+}

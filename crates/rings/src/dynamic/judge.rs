@@ -7,8 +7,8 @@
 //! 1. A *reason*: sharing, some frames dropped in each of [`PERSISTS`] rounds; private, always (to go home).
 //! 2. The other mode is in force for [`SETTLE`] rounds that are not counted: queues drain, every posted
 //!    buffer is used, caches fill. Then it is measured for [`TRIAL`] rounds.
-//! 3. It stays if it loses less by a margin, else it goes. *Lost* are frames that were offered and not
-//!    received: drops, and what queues up, which a private ring does long before it drops.
+//! 3. It stays if cores receive more of what is offered, by a margin, else it goes. *Lost* are frames that
+//!    were offered and not received: drops, and what queues up, as in a private ring long before it drops.
 //!
 //! Each trial doubles the time to the next one. A mode that comes to lose more than the other did when it
 //! was last seen waits the shortest time: the load has changed, or the trial was too kind. So a wrong mode
@@ -29,7 +29,7 @@ pub const SHORTEST: u32 = 64;
 pub const LONGEST: u32 = 1024;
 /// Drops of a round that are no reason, parts per million.
 pub const TOLERATED: u32 = 1_000;
-/// What private rings must save to be worth their buffers, parts per million of what is offered: above the
+/// How much more must be received by private rings to be worth their buffers, parts per million: above the
 /// noise of a trial. Going home half of it is forgiven.
 pub const GAIN: u32 = 10_000;
 
@@ -113,6 +113,12 @@ pub struct Judge {
     wait: u32,
 }
 
+/// Whether a mode that loses `a` receives more than one that loses `b`, by `margin` (all ppm).
+fn gains(a: u32, b: u32, margin: u32) -> bool {
+    let received = |lost: u32| MILLION.saturating_sub(u64::from(lost));
+    received(a) * MILLION > received(b) * (MILLION + u64::from(margin))
+}
+
 /// What happened between two samples.
 struct Span {
     time: Ps,
@@ -194,7 +200,7 @@ impl Judge {
             return None;
         }
         let losing = self.lossy > 0;
-        let worse = losing && self.least > self.other.saturating_add(GAIN);
+        let worse = losing && gains(self.other, self.least, GAIN);
         let reason = losing || mode == Mode::Private;
         if !(worse && self.since >= SHORTEST || reason && self.since >= self.wait) {
             return None;
@@ -215,8 +221,8 @@ impl Judge {
     fn verdict(&mut self, mode: Mode, lost: u32) -> Option<Change> {
         self.phase = Phase::Steady;
         let stays = match mode {
-            Mode::Private => lost.saturating_add(GAIN) <= self.other,
-            Mode::Shared => lost <= self.other.saturating_add(GAIN / 2),
+            Mode::Private => gains(lost, self.other, GAIN),
+            Mode::Shared => !gains(self.other, lost, GAIN / 2),
         };
         if stays {
             return None;
@@ -356,6 +362,15 @@ mod tests {
         assert_eq!(b.mode, Mode::Private);
         let share = b.private as f64 / (5 * SECOND) as f64;
         assert!(share > 0.96, "private {share}: trials of sharing, the shortest waits first");
+    }
+
+    /// Of a load that is ten times too much, 1% of what is offered is 10% of what is received.
+    #[test]
+    fn a_gain_is_one_of_what_is_received() {
+        let mut b = Bench::new();
+        b.run(5 * SECOND, |mode, _| if mode == Mode::Shared { 90 } else { 89 });
+        assert_eq!(b.mode, Mode::Private);
+        assert!(gains(0, 10_000, GAIN) && !gains(0, 9_800, GAIN) && !gains(MILLION as u32, 0, 0));
     }
 
     /// Wherever in a round the trouble begins: what its first round lost says nothing.

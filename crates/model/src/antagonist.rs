@@ -1,6 +1,6 @@
 //! Antagonists: threads of the other socket with their data in this socket's memory.
 //!
-//! Their own caches are the other socket's, so they take DRAM bandwidth here and no LLC (A33). A thread has
+//! Their own caches are the other socket's, so they take DRAM bandwidth here and no LLC (A35). A thread has
 //! so many lines under way and asks for the next ones when they come: DRAM's load slows it as it slows
 //! the cores.
 

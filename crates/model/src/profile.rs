@@ -194,6 +194,9 @@ pub struct Constants {
     /// Base cycles of a frame in NAT.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub nat_cycles: Constant,
+    /// Base cycles of a frame in NF.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub nf_cycles: Constant,
     /// The load generator's share of a measured latency, microseconds.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub generator_us: Constant,
@@ -256,7 +259,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 34] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 35] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -279,6 +282,7 @@ impl Constants {
             ("l3fwd_cycles", &self.l3fwd_cycles, Of::Card),
             ("lb_cycles", &self.lb_cycles, Of::Card),
             ("nat_cycles", &self.nat_cycles, Of::Card),
+            ("nf_cycles", &self.nf_cycles, Of::Card),
             ("generator_us", &self.generator_us, Of::Only(Card)),
             ("remote_ns", &self.remote_ns, Of::Card),
             ("pause_us", &self.pause_us, Of::Card),

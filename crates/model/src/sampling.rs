@@ -17,12 +17,14 @@ pub(crate) enum Kind {
     Meta,
     /// An application's table.
     Table,
+    /// A line of a table that was looked up a moment ago.
+    Again,
     /// A line of words that somebody else touched since.
     Word,
 }
 
 impl Kind {
-    const ALL: [Kind; 5] = [Kind::Header, Kind::Payload, Kind::Meta, Kind::Table, Kind::Word];
+    const ALL: [Kind; 6] = [Kind::Header, Kind::Payload, Kind::Meta, Kind::Table, Kind::Again, Kind::Word];
 }
 
 /// Loads and stores of each kind apart: a header is stored where it has just been loaded.
@@ -127,7 +129,7 @@ impl Shares {
         match kind {
             _ if write => self.store,
             // Where to look next depends on what was found.
-            Kind::Table => 1.0,
+            Kind::Table | Kind::Again => 1.0,
             Kind::Payload => self.run,
             Kind::Header | Kind::Meta | Kind::Word => self.load,
         }

@@ -107,8 +107,8 @@ pub(crate) fn cycles(s: &Scenario) -> Result<u32, Error> {
         App::L3fwd => ("l3fwd_cycles", &c.l3fwd_cycles),
         App::Lb => ("lb_cycles", &c.lb_cycles),
         App::Nat => ("nat_cycles", &c.nat_cycles),
-        App::Nf { .. } => ("lb_cycles", &c.lb_cycles), // A32
-        App::Kv { .. } => ("l3fwd_cycles", &c.l3fwd_cycles), // A34
+        App::Nf { .. } => ("nf_cycles", &c.nf_cycles),
+        App::Kv { .. } => ("l3fwd_cycles", &c.l3fwd_cycles), // A41
         App::Sink => return Ok(0),
     };
     if cycles.is_absent() {

@@ -26,6 +26,8 @@ pub(crate) type World = Rc<UnsafeCell<Sim>>;
 const READS: usize = 64;
 /// Lines that a core has asked for ahead of use.
 const PREFETCHES: usize = 64;
+/// Table lines that a core remembers having looked up: an L2 holds many times as many.
+const RECENT: usize = 256;
 /// Lines between a buffer's start and its metadata (the mempool's own header).
 const META: u32 = 1;
 
@@ -51,6 +53,8 @@ pub struct View {
     /// Whether the agent has done something else than polling since.
     busy: bool,
     prefetched: [(u32, u64); PREFETCHES],
+    /// Lines of tables that it has looked up last.
+    recent: [u32; RECENT],
     /// When all stores made so far have their lines, where the NIC is a core and sees them then.
     drained: u64,
     stamp: u64,
@@ -74,6 +78,7 @@ impl View {
             missed: 0,
             busy: true,
             prefetched: [(u32::MAX, 0); PREFETCHES],
+            recent: [u32::MAX; RECENT],
             drained: 0,
             stamp: 0,
         }
@@ -357,6 +362,20 @@ impl View {
         }
         let l2 = sim.costs.l2;
         sim.prices_of(core).cost(kind, write, l2.max(left))
+    }
+
+    /// A table's line. Few lines may take most look-ups, and then a sample has them all or none: a line that
+    /// was looked up among the last ones is in the L2, whether it is sampled or not.
+    #[inline]
+    fn table(&mut self, line: u32, write: bool) {
+        let slot = &mut self.recent[(line ^ line >> 8) as usize % RECENT];
+        let again = std::mem::replace(slot, line) == line;
+        if again && !self.sim().hierarchy.sample.has(line) {
+            self.busy = true;
+            self.clock += self.sim().costs.l2;
+        } else {
+            self.access(line, write, if again { Kind::Again } else { Kind::Table });
+        }
     }
 
     /// The core reads or writes `lines` of a frame from byte `off` on.

@@ -261,8 +261,10 @@ impl Memory for View {
     }
 
     fn touch(&mut self, t: Table, off: u64, how: Touch) {
+        // A frame may take as many look-ups as its application likes: nobody runs that far ahead.
+        self.chain();
         let line = t.first + (off % t.bytes.max(1) / 64) as u32;
-        self.access(line, how == Touch::Write, Kind::Table);
+        self.table(line, how == Touch::Write);
     }
 
     fn now(&mut self) -> Ps {

@@ -126,8 +126,8 @@ impl<'a> Parser<'a> {
         let mut left = self.product()?;
         while let Some(op @ ("+" | "-")) = self.peek() {
             self.at += 1;
-            let (a, b) = (left.number()?, self.product()?.number()?);
-            left = Value::Number(if op == "+" { a + b } else { a - b });
+            let right = self.product()?;
+            left = combine(&left, &right, if op == "+" { |a, b| a + b } else { |a, b| a - b })?;
         }
         Ok(left)
     }
@@ -136,8 +136,8 @@ impl<'a> Parser<'a> {
         let mut left = self.operand()?;
         while let Some(op @ ("*" | "/")) = self.peek() {
             self.at += 1;
-            let (a, b) = (left.number()?, self.operand()?.number()?);
-            left = Value::Number(if op == "*" { a * b } else { a / b });
+            let right = self.operand()?;
+            left = combine(&left, &right, if op == "*" { |a, b| a * b } else { |a, b| a / b })?;
         }
         Ok(left)
     }
@@ -176,7 +176,29 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// `min`, `max`, `mean` of values; `line_rate(s)`: 1 where every point of `s` is at line rate;
+/// Point by point where a side has points: those of the same x, or a number for all.
+fn combine<'a>(a: &Value, b: &Value, op: fn(f64, f64) -> f64) -> Result<Value<'a>, String> {
+    let points = match (a, b) {
+        // A series of one point, which nothing is swept in, stands for all.
+        (Value::Points(a), Value::Points(b)) if a.len() > 1 && b.len() > 1 => {
+            let at = |x: f64| b.iter().find(|p| p.0 == x).map_or(f64::NAN, |p| p.1);
+            a.iter().map(|p| (p.0, op(p.1, at(p.0)))).collect()
+        }
+        (Value::Points(a), b) if a.len() > 1 => {
+            let b = b.number()?;
+            a.iter().map(|p| (p.0, op(p.1, b))).collect()
+        }
+        (a, Value::Points(b)) if b.len() > 1 => {
+            let a = a.number()?;
+            b.iter().map(|p| (p.0, op(a, p.1))).collect()
+        }
+        (a, b) => return Ok(Value::Number(op(a.number()?, b.number()?))),
+    };
+    Ok(Value::Points(points))
+}
+
+/// `min`, `max`, `mean` of values; `best(a, b)`: the larger one point by point; `argmax(a)`: the x of the
+/// largest point; `first_at_least(a, b)`: the first x at which `a` is `b` or more; `line_rate(s)`: 1 where every point of `s` is at line rate;
 /// `last_at_line_rate(s)`: the largest x up to which every point is; `second_step(s)`: the first x
 /// behind the first point below line rate at which throughput falls again, by [`STEP`] or more;
 /// `largest_fall(s)`: the x there at which it falls most.
@@ -195,6 +217,17 @@ fn call<'a>(name: &str, args: &[Value<'a>]) -> Result<Value<'a>, String> {
         ("min", _) => fold(f64::min),
         ("max", _) => fold(f64::max),
         ("mean", _) => numbers().iter().sum::<f64>() / numbers().len() as f64,
+        ("best", [a, b]) => {
+            return combine(a, b, |a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) });
+        }
+        ("argmax", [Value::Points(points)]) => {
+            points.iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(f64::NAN, |p| p.0)
+        }
+        ("first_at_least", [Value::Points(a), b]) => {
+            let enough = combine(&Value::Points(a.clone()), b, |a, b| f64::from(u8::from(a >= b)))?;
+            let Value::Points(enough) = enough else { return Err("`first_at_least` takes points".into()) };
+            enough.iter().find(|p| p.1 == 1.0).map_or(f64::NAN, |p| p.0)
+        }
         ("line_rate", [Value::Series(s)]) => f64::from(u8::from(s.points.iter().all(Sample::at_line_rate))),
         ("last_at_line_rate", [Value::Series(s)]) => {
             s.points.iter().take_while(|p| p.at_line_rate()).last().map_or(f64::NAN, |p| p.x)
@@ -204,6 +237,11 @@ fn call<'a>(name: &str, args: &[Value<'a>]) -> Result<Value<'a>, String> {
         }
         ("largest_fall", [Value::Series(s)]) => {
             falls(s).into_iter().max_by(|a, b| a.1.total_cmp(&b.1)).map_or(f64::NAN, |f| f.0)
+        }
+        ("best" | "argmax" | "first_at_least", _) => {
+            return Err(format!(
+                "`{name}` takes the points of a series, best and first_at_least two operands"
+            ));
         }
         ("line_rate" | "last_at_line_rate" | "second_step" | "largest_fall", _) => {
             return Err(format!("`{name}` takes the name of one series"));
@@ -281,6 +319,20 @@ mod tests {
     }
 
     #[test]
+    fn points_combine_by_x() {
+        let mut s = series(&[100.0, 80.0, 60.0]);
+        s.push(Samples { id: "shring".into(), ..series(&[50.0, 90.0]).remove(0) });
+        assert_eq!(eval("privring.throughput_gbps / 2", &s).unwrap(), [50.0, 40.0, 30.0]);
+        assert_eq!(eval("1 - privring.throughput_gbps", &s).unwrap(), [-99.0, -79.0, -59.0]);
+        assert_eq!(one("max(best(shring.throughput_gbps, privring.throughput_gbps))", &s), 100.0);
+        assert_eq!(one("argmax(shring.throughput_gbps)", &s), 128.0);
+        assert_eq!(one("first_at_least(shring.throughput_gbps, 60)", &s), 128.0);
+        assert_eq!(one("first_at_least(shring.throughput_gbps, privring.throughput_gbps)", &s), 128.0);
+        assert!(one("first_at_least(shring.throughput_gbps, 95)", &s).is_nan());
+        assert!(eval("privring.throughput_gbps - shring.throughput_gbps", &s).unwrap()[2].is_nan());
+    }
+
+    #[test]
     fn line_rate_and_steps() {
         let s = series(&[196.0, 195.0, 190.0, 189.0, 160.0, 158.0, 157.0]);
         assert_eq!(one("last_at_line_rate(privring)", &s), 128.0);
@@ -320,7 +372,6 @@ mod tests {
             "(1",
             "1 $ 2",
             "min()",
-            "privring.throughput_gbps / 2",
             "line_rate(3)",
         ] {
             assert!(eval(bad, &s).is_err(), "{bad}");

@@ -11,7 +11,23 @@ macro_rules! plans {
         &[$(($id, include_str!(concat!("../../../experiments/", $id, ".toml")))),*]
     };
 }
-const BUILT_IN: &[(&str, &str)] = plans!["rxbisect/fig2", "rxbisect/fig10", "ddio-bench/descriptors"];
+const BUILT_IN: &[(&str, &str)] = plans![
+    "rxbisect/table2",
+    "rxbisect/fig2",
+    "rxbisect/fig3",
+    "rxbisect/fig9",
+    "rxbisect/fig10",
+    "rxbisect/fig11",
+    "rxbisect/fig12",
+    "rxbisect/fig13",
+    "rxbisect/fig14",
+    "rxbisect/fig15",
+    "rxbisect/table3",
+    "rxbisect/fig16",
+    "rxbisect/fig17",
+    "rxbisect/fig18",
+    "ddio-bench/descriptors",
+];
 
 /// A published figure or table.
 #[derive(Clone, Debug, Deserialize)]

@@ -73,7 +73,11 @@ pub(crate) fn run(options: Compare) -> Result<(), Fail> {
     }
 }
 
-fn job(ready: &Ready, name: &str, search: bool) -> Result<Job, Fail> {
+/// One interface's runs, with the search for its no-drop rate.
+///
+/// # Errors
+/// Names the size that is not allowed.
+pub(crate) fn job(ready: &Ready, name: &str, search: bool) -> Result<Job, Fail> {
     Ok(Job {
         empty: ready.points(name, Start::Empty)?,
         full: ready.points(name, Start::Full)?,
@@ -82,7 +86,11 @@ fn job(ready: &Ready, name: &str, search: bool) -> Result<Job, Fail> {
     })
 }
 
-fn judge(ready: &Ready, pairs: &[Pair]) -> Result<Verdict, Fail> {
+/// Who wins, and every interface explained.
+///
+/// # Errors
+/// There is nothing to judge.
+pub(crate) fn judge(ready: &Ready, pairs: &[Pair]) -> Result<Verdict, Fail> {
     let contenders: Vec<Contender> = pairs
         .iter()
         .map(|p| Contender {
@@ -95,7 +103,8 @@ fn judge(ready: &Ready, pairs: &[Pair]) -> Result<Verdict, Fail> {
         .ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {ALLOWED}")))
 }
 
-fn machine(server: &Server, tx_ring: u32) -> Machine {
+/// What a verdict must know of a server.
+pub(crate) fn machine(server: &Server, tx_ring: u32) -> Machine {
     const MIB: f64 = 1024.0 * 1024.0;
     Machine {
         ddio_mib: server.ddio_bytes() as f64 / MIB,
@@ -184,7 +193,8 @@ fn reservations(pairs: &[Pair]) -> Vec<String> {
     lines
 }
 
-fn setting_lines(ready: &Ready) -> Vec<String> {
+/// Settings and constants in force, a line each.
+pub(crate) fn setting_lines(ready: &Ready) -> Vec<String> {
     let settings: Vec<_> = ready
         .settings()
         .iter()
@@ -206,7 +216,8 @@ fn setting_lines(ready: &Ready) -> Vec<String> {
     ]
 }
 
-fn title(ready: &Ready, pairs: &[Pair]) -> String {
+/// What is offered to which server.
+pub(crate) fn title(ready: &Ready, pairs: &[Pair]) -> String {
     let offered = pairs.first().map_or(0.0, |p| p.full.report.offered_gbps);
     let nic = if ready.emulated() { ", emulated NIC" } else { "" };
     format!("{} on {}{nic}, {} Gbps of frames offered", ready.traffic(), ready.server.name, num(offered))

@@ -3,6 +3,7 @@
 //! One file for each subcommand; `setup` and `point` say what is run, `lab` runs it, `verdict`, `diagnosis` and
 //! `judge` say what it means, `table`, `plot` and `html` show it.
 
+mod advise;
 mod bench;
 mod calibrate;
 mod compare;
@@ -41,6 +42,7 @@ use fail::Fail;
     after_help = "\
 Examples:
   rxlab compare --pcap capture.pcap --html report.html
+  rxlab advise --server rxbisect-testbed --nics 2 --cores 16 --app nat
   rxlab trace capture.pcap
   rxlab experiment run rxbisect/fig2
 Errors are one line on stderr, with exit code 2."
@@ -54,6 +56,8 @@ struct Cli {
 enum Command {
     /// Compare receive interfaces on a described server under a traffic
     Compare(compare::Compare),
+    /// Size the rings of a server by the guidelines, checked in the model
+    Advise(advise::Advise),
     /// Show what is in a capture
     Trace(trace::Options),
     /// Run a published figure again and judge its claims
@@ -72,6 +76,7 @@ fn main() -> ExitCode {
     let done = match Cli::try_parse() {
         Ok(cli) => match cli.command {
             Command::Compare(options) => compare::run(options),
+            Command::Advise(options) => advise::run(options),
             Command::Trace(options) => trace::run(&options),
             Command::Experiment(options) => experiment::run(options),
             Command::Live(options) => live::run(options),

@@ -29,11 +29,19 @@ const SETTLE: Ps = Ps::from_us(10_000);
 /// As [`Point::run`].
 pub(crate) fn no_drop(point: &Point, search: &Search, done: impl Fn()) -> Result<f64, Fail> {
     bisect(search, |gbps| {
-        let trial = Some(Trial { settle: SETTLE, span: search.trial });
-        let report = Point { rate: Rate::Gbps(gbps), trial, ..point.clone() }.run()?;
+        let report = trial(point, gbps, search)?;
         done();
         Ok((clean(&report), report.offered_gbps))
     })
+}
+
+/// One trial of a search, at `gbps` on the wire.
+///
+/// # Errors
+/// As [`Point::run`].
+pub(crate) fn trial(point: &Point, gbps: f64, search: &Search) -> Result<Report, Fail> {
+    let trial = Some(Trial { settle: SETTLE, span: search.trial });
+    Point { rate: Rate::Gbps(gbps), trial, ..point.clone() }.run()
 }
 
 impl Search {
@@ -43,7 +51,8 @@ impl Search {
     }
 }
 
-fn clean(report: &Report) -> bool {
+/// Whether a trial passed.
+pub(crate) fn clean(report: &Report) -> bool {
     report.drops.iter().all(|(cause, &n)| n == 0 || matches!(*cause, "bad_frame" | "application"))
 }
 

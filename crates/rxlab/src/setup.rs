@@ -58,7 +58,7 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub cores: Option<u32>,
     /// Ports in use [default: all of the server, but no more than cores]
-    #[arg(long, value_name = "N", help_heading = "Server")]
+    #[arg(long, visible_alias = "nics", value_name = "N", help_heading = "Server")]
     pub ports: Option<u32>,
     /// A core on the other node plays the NIC of each port: virtual rings over physical ones
     #[arg(long, help_heading = "Server")]
@@ -114,6 +114,7 @@ pub(crate) struct Setup {
 }
 
 /// A [`Setup`] read and checked.
+#[derive(Clone)]
 pub(crate) struct Ready {
     /// The server, with the ways asked for.
     pub server: Server,
@@ -319,6 +320,13 @@ impl Ready {
             frames: 0,
         };
         Ok((0..s.placements).map(point).collect())
+    }
+
+    /// The same with other values of `ring`, `ax`, `bx` or `placements`; the rest has been read already.
+    pub(crate) fn resized(&self, change: impl FnOnce(&mut Setup)) -> Ready {
+        let mut other = self.clone();
+        change(&mut other.setup);
+        other
     }
 
     /// The interface called `name` with the sizes asked for, fit for this server's device and cores.

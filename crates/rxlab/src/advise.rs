@@ -1,0 +1,152 @@
+//! `rxlab advise`: ring sizes for a server and a traffic, with reasons, checked in the model.
+//!
+//! `guideline` computes sizes from the server alone, `refine` walks from there in the model, `limit` finds what
+//! breaks first, `show` prints all of it.
+
+mod guideline;
+mod limit;
+mod refine;
+mod show;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::compare;
+use crate::fail::Fail;
+use crate::html;
+use crate::lab::{self, Pair};
+use crate::out;
+use crate::setup::{Ready, Setup};
+use crate::verdict::Verdict;
+use guideline::{Guideline, Sizes};
+use limit::Limit;
+use refine::{Score, choose, powers, refine};
+
+/// Options of `advise`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rxlab advise --server rxbisect-testbed --nics 2 --cores 16
+  rxlab advise --cores 8 --nics 1 --app nat --pcap capture.pcap --html advice.html
+  rxlab advise --cores 4 --nics 1 --workload imix,flows=100k,arrivals=bursty:64 --rate 40 --json
+
+The guidelines of the rxBisect paper (section 4.5) give |Bx| and |Ax|; the model then tries the sizes around
+them under the traffic (one placement each) and moves where one is better by more than 2%, in the worse of
+no-drop rate and throughput from full rings. The advice and the best rings of privring and shring, of all sizes
+that the device takes, then run as in `compare`. --ring, --ax, --bx, --pool and --emulated are not allowed.")]
+pub(crate) struct Advise {
+    #[command(flatten)]
+    setup: Setup,
+    /// Write a report with plots
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+    /// Write JSON instead of tables
+    #[arg(long)]
+    json: bool,
+}
+
+/// The rings of one entry size that are compared with the advice.
+const OTHERS: [&str; 2] = ["privring", "shring"];
+
+/// Everything that `advise` found.
+struct Advice {
+    ready: Ready,
+    guideline: Guideline,
+    sizes: Sizes,
+    /// What the walk tried.
+    tried: BTreeMap<Sizes, Score>,
+    /// The same for the rings of each of [`OTHERS`].
+    swept: Vec<BTreeMap<u32, Score>>,
+    /// `rxbisect` as advised, then the others with their best rings.
+    pairs: Vec<Pair>,
+    verdict: Verdict,
+    /// What breaks first; `None` where a capture has its own timing.
+    limit: Option<Limit>,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// An option that is not allowed, a file that cannot be used.
+pub(crate) fn run(options: Advise) -> Result<(), Fail> {
+    if let Some(path) = &options.html {
+        html::check_target(path)?;
+    }
+    chosen_here(&options.setup)?;
+    let advice = advise(&options.setup.ready()?)?;
+    if let Some(path) = &options.html {
+        show::report(&advice)?.save(path)?;
+    }
+    if options.json { out::json(&show::data(&advice)) } else { out::print(&show::text(&advice)) }
+}
+
+/// Refuses options for what is found here.
+fn chosen_here(asked: &Setup) -> Result<(), Fail> {
+    let plain = Setup::parse(&[])?;
+    let sizes = [
+        ("--ring", asked.ring, plain.ring),
+        ("--ax", asked.ax, plain.ax),
+        ("--bx", asked.bx, plain.bx),
+        ("--pool", asked.pool.unwrap_or(0), 0),
+    ];
+    if let Some((flag, n, _)) = sizes.into_iter().find(|(_, asked, plain)| asked != plain) {
+        return Err(Fail::new(format!("{flag} {n}: allowed: nothing, advise finds it")));
+    }
+    if asked.emulated {
+        return Err(Fail::new("--emulated: allowed: with compare; the guidelines are those of a card"));
+    }
+    Ok(())
+}
+
+fn advise(ready: &Ready) -> Result<Advice, Fail> {
+    let guideline = Guideline::new(&ready.server, ready.cores, ready.ports);
+    let (sizes, tried) = refine(guideline.sizes, guideline.device, |all| measure(ready, all))?;
+    let mut best = vec![("rxbisect", sized(ready, sizes))];
+    let mut swept = Vec::new();
+    for name in OTHERS {
+        let scores = sweep(ready, name, guideline.device)?;
+        let ring = choose(&scores, guideline.device.0);
+        best.push((name, ready.resized(|s| s.ring = ring)));
+        swept.push(scores);
+    }
+    let jobs: Vec<_> =
+        best.iter().map(|(name, ready)| compare::job(ready, name, true)).collect::<Result<_, _>>()?;
+    let pairs = lab::run(&jobs, "checking")?;
+    let verdict = compare::judge(ready, &pairs)?;
+    let (_, ready) = best.swap_remove(0);
+    let limit = limit::find(&ready, &pairs[0])?;
+    Ok(Advice { ready, guideline, sizes, tried, swept, pairs, verdict, limit })
+}
+
+/// `ready` with rings of these sizes.
+fn sized(ready: &Ready, sizes: Sizes) -> Ready {
+    ready.resized(|s| (s.ax, s.bx) = (sizes.ax, sizes.bx))
+}
+
+/// The scores of `rxbisect` with each of these sizes.
+fn measure(ready: &Ready, all: &[Sizes]) -> Result<Vec<Score>, Fail> {
+    scores("rxbisect", all.iter().map(|sizes| sized(ready, *sizes)))
+}
+
+/// The scores of all rings of `interface` that the device takes.
+fn sweep(ready: &Ready, interface: &str, device: (u32, u32)) -> Result<BTreeMap<u32, Score>, Fail> {
+    let rings = powers(device);
+    let found = scores(interface, rings.iter().map(|&ring| ready.resized(|s| s.ring = ring)))?;
+    Ok(rings.into_iter().zip(found).collect())
+}
+
+/// One placement of each setup tells sizes apart; the advice runs on all of them later.
+fn scores(interface: &str, setups: impl Iterator<Item = Ready>) -> Result<Vec<Score>, Fail> {
+    let single = |ready: Ready| compare::job(&ready.resized(|s| s.placements = 1), interface, true);
+    let jobs = setups.map(single).collect::<Result<Vec<_>, _>>()?;
+    Ok(lab::run(&jobs, "trying sizes")?.iter().map(score).collect())
+}
+
+fn score(pair: &Pair) -> Score {
+    let sent = pair.full.report.throughput_gbps;
+    Score { no_drop: pair.full.no_drop_gbps.unwrap_or(sent), sent }
+}

@@ -1,0 +1,128 @@
+//! From the guideline's sizes to better ones: a walk over neighbouring powers of two, each tried in the model.
+
+use std::collections::BTreeMap;
+
+use super::guideline::Sizes;
+use crate::fail::Fail;
+
+/// A lead below this is not worth leaving the guideline for: twice the resolution of the no-drop search.
+const NOISE: f64 = 0.02;
+
+/// What a setting reached in the model.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Score {
+    /// Largest load without a drop, Gbps; the throughput where it was not searched.
+    pub no_drop: f64,
+    /// Throughput under the full load from full rings, Gbps.
+    pub sent: f64,
+}
+
+impl Score {
+    /// The worse of its two shares of what `best` reached; 1 is level with it in both.
+    pub(crate) fn share(self, best: Score) -> f64 {
+        let share = |a: f64, b: f64| if b > 0.0 { a / b } else { 1.0 };
+        share(self.no_drop, best.no_drop).min(share(self.sent, best.sent))
+    }
+}
+
+/// The best of each measure, by whichever setting.
+pub(crate) fn best<'a>(scores: impl IntoIterator<Item = &'a Score>) -> Score {
+    let none = Score { no_drop: 0.0, sent: 0.0 };
+    scores.into_iter().fold(none, |b, s| Score { no_drop: b.no_drop.max(s.no_drop), sent: b.sent.max(s.sent) })
+}
+
+/// The setting among `tried` with the largest share of the best of each measure; `from` where none leads
+/// it by more than noise, and of level ones the smallest.
+pub(crate) fn choose<K: Copy + Ord>(tried: &BTreeMap<K, Score>, from: K) -> K {
+    let best = best(tried.values());
+    let share = |k: &K| tried.get(k).map_or(0.0, |s| s.share(best));
+    let lead = tried.keys().map(share).fold(0.0, f64::max);
+    if lead - share(&from) <= NOISE {
+        return from;
+    }
+    tried.keys().copied().find(|k| share(k) >= lead).unwrap_or(from)
+}
+
+/// Walks from `start` to the best neighbour until none is better, within `limits` of the device. `measure`
+/// gives the scores of many settings in their order. Returns the last setting and all that were tried.
+///
+/// # Errors
+/// As `measure`.
+pub(crate) fn refine(
+    start: Sizes,
+    limits: (u32, u32),
+    mut measure: impl FnMut(&[Sizes]) -> Result<Vec<Score>, Fail>,
+) -> Result<(Sizes, BTreeMap<Sizes, Score>), Fail> {
+    let (mut at, mut tried) = (start, BTreeMap::new());
+    loop {
+        let new: Vec<Sizes> = around(at, limits).into_iter().filter(|s| !tried.contains_key(s)).collect();
+        tried.extend(new.iter().copied().zip(measure(&new)?));
+        let next = choose(&tried, at);
+        if next == at {
+            return Ok((at, tried));
+        }
+        at = next;
+    }
+}
+
+/// Powers of two from `limits.0` to `limits.1`.
+pub(crate) fn powers(limits: (u32, u32)) -> Vec<u32> {
+    (0..u32::BITS).map(|bit| 1 << bit).filter(|n| (limits.0..=limits.1).contains(n)).collect()
+}
+
+/// `at` and what lies around it: half and twice of either size.
+fn around(at: Sizes, limits: (u32, u32)) -> Vec<Sizes> {
+    let near = |n: u32| powers((limits.0.max(n / 2), limits.1.min(n.saturating_mul(2))));
+    near(at.ax).into_iter().flat_map(|ax| near(at.bx).into_iter().map(move |bx| Sizes { ax, bx })).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: (u32, u32) = (64, 8192);
+
+    /// Rises towards `peak` by 10% a step of either size.
+    fn hill(peak: Sizes) -> impl Fn(&[Sizes]) -> Result<Vec<Score>, Fail> {
+        move |all| {
+            let steps = |a: u32, b: u32| a.ilog2().abs_diff(b.ilog2()) as f64;
+            Ok(all
+                .iter()
+                .map(|s| 100.0 - 10.0 * (steps(s.ax, peak.ax) + steps(s.bx, peak.bx)))
+                .map(|v| Score { no_drop: v / 2.0, sent: v })
+                .collect())
+        }
+    }
+
+    #[test]
+    fn walks_to_the_top_and_no_setting_is_run_twice() {
+        let peak = Sizes { ax: 1024, bx: 256 };
+        let mut runs = Vec::new();
+        let (found, tried) = refine(Sizes { ax: 64, bx: 1024 }, LIMITS, |s| {
+            runs.extend_from_slice(s);
+            hill(peak)(s)
+        })
+        .unwrap();
+        assert_eq!(found, peak);
+        assert_eq!(runs.len(), tried.len());
+        assert!(runs.iter().all(|s| s.ax >= 64), "{runs:?}");
+    }
+
+    #[test]
+    fn stays_where_nothing_leads_by_more_than_noise() {
+        let start = Sizes { ax: 128, bx: 1024 };
+        let level = |s: &[Sizes]| {
+            Ok(s.iter().map(|s| Score { no_drop: 50.0, sent: 100.0 + f64::from(s.ax) / 1000.0 }).collect())
+        };
+        let (found, tried) = refine(start, LIMITS, level).unwrap();
+        assert_eq!(found, start);
+        assert_eq!(tried.len(), 9);
+    }
+
+    #[test]
+    fn a_share_is_of_the_best_in_each_measure() {
+        let all = [Score { no_drop: 50.0, sent: 100.0 }, Score { no_drop: 100.0, sent: 90.0 }];
+        let best = best(&all);
+        assert_eq!(all.map(|s| s.share(best)), [0.5, 0.9]);
+    }
+}

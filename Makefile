@@ -39,8 +39,17 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping
 	$(MAKE) tsan
+	$(MAKE) advice
 	fuzz/run 600
 	for n in 1 2 3; do $(RXLAB) live --workers $$n --skew 60 --packets 1000000000 --patience 60; done
+
+# Twenty drawn servers, every setting of each: half an hour.
+advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt
+	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
+	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates profiles || echo ' and uncommitted changes')"; \
+	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
+	  echo "command: cargo test --release -p rxlab -- --ignored --nocapture advice"; \
+	  cargo test --release --quiet -p rxlab --bin rxlab -- --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
 
 # The standard library is built anew with it; loom covers what a sanitizer cannot reach.
 tsan: toolchain ## The rings and the driver's library between threads, under ThreadSanitizer

@@ -48,6 +48,46 @@ fn an_emulated_nic_says_so_and_runs_again() {
     refused(&rows, &["rxbisect", "physical ring of an emulated port", "16384", "64 to 8192"]);
 }
 
+#[test]
+fn advice_names_sizes_reasons_and_what_breaks() {
+    let words =
+        "advise --nics 1 --cores 2 --rate 34 --placements 1 --trial-ms 10 --limit-ms 40 --resolution 4";
+    let args: Vec<_> = words.split(' ').collect();
+    let html = dir("advise").join("advice.html");
+    let with_page: Vec<_> =
+        args.iter().copied().chain(["--json", "--html", html.to_str().unwrap()]).collect();
+    let found = json(&with_page);
+    // One NIC of 100 Gbps: a burst of 1024 frames by two cores.
+    assert_eq!(found["guideline"], serde_json::json!({"ax": 512, "bx": 1024}));
+    let advice = &found["advice"];
+    assert_eq!(advice["pool"], found["results"][1]["conservation"]["buffers"]);
+    let tried = found["tried"].as_array().unwrap();
+    let of = |ax: &Value, bx: &Value| tried.iter().find(|t| t["ax"] == *ax && t["bx"] == *bx).unwrap();
+    let (at, from) = (of(&advice["ax"], &advice["bx"]), of(&512.into(), &1024.into()));
+    let least = |t: &Value| t["no_drop_gbps"].as_f64().unwrap().min(t["throughput_gbps"].as_f64().unwrap());
+    assert!(least(at) >= 0.98 * least(from), "{at} {from}");
+    // 2 x 512 x 1536 B of 4 MiB, or what the sizes that were chosen instead make of it.
+    let posted = 2.0 * advice["ax"].as_f64().unwrap() * 1536.0;
+    let margin = (1.0 - posted / f64::from(4 << 20)) * 100.0;
+    assert!((found["ddio_margin_pct"].as_f64().unwrap() - margin).abs() < 1e-9);
+    assert!(found["breaks"]["gbps"].as_f64().unwrap() > at["no_drop_gbps"].as_f64().unwrap());
+    assert_eq!(found["breaks"]["diagnosis"]["interface"], "rxbisect");
+    assert_eq!(found["others"].as_array().unwrap().len(), 2);
+    assert_eq!(found["lost"].as_array().unwrap().len(), 2);
+    // The command beside a result runs it again.
+    let again: Vec<_> = found["results"][1]["reproduce"].as_str().unwrap().split(' ').skip(1).collect();
+    let again = json(&again.into_iter().chain(["--json"]).collect::<Vec<_>>());
+    assert_eq!(again["results"][1], found["results"][1]);
+    assert!(fs::read_to_string(&html).unwrap().contains("all-to-all among 2 cores"));
+    fs::remove_dir_all(html.parent().unwrap()).unwrap();
+    let text = String::from_utf8(rxlab(&args).stdout).unwrap();
+    for part in
+        ["setting", "entries", "holds", "DDIO", "circulate", "metastable", "shring with its best ring"]
+    {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+}
+
 /// Fails with code 2, nothing on stdout, and one line on stderr that holds every part.
 fn refused(args: &[&str], parts: &[&str]) {
     let out = rxlab(args);
@@ -98,6 +138,10 @@ fn bad_values_are_told_in_one_line() {
     refused(&["experiment", "run", "rxbisect/fig99"], &["fig99", "rxbisect/fig2"]);
     refused(&["experiment", "run", "nobody", "--all"], &["nobody", "rxbisect"]);
     refused(&["profile", "show", "cray"], &["cray", "rxbisect-testbed"]);
+    refused(&["advise", "--ax", "256"], &["--ax 256", "advise finds it"]);
+    refused(&["advise", "--pool", "9000"], &["--pool 9000", "advise finds it"]);
+    refused(&["advise", "--emulated"], &["--emulated", "compare"]);
+    refused(&["advise", "--nics", "3"], &["--ports 3", "1 to 2"]);
     refused(&["trace", "x", "--cores", "0"], &["--cores 0"]);
     refused(&["bench", "model", "--repeats", "0"], &["--repeats 0"]);
     refused(&["bench", "threads", "--repeats", "0"], &["--repeats 0"]);

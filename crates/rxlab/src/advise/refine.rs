@@ -28,7 +28,9 @@ impl Score {
 /// The best of each measure, by whichever setting.
 pub(crate) fn best<'a>(scores: impl IntoIterator<Item = &'a Score>) -> Score {
     let none = Score { no_drop: 0.0, sent: 0.0 };
-    scores.into_iter().fold(none, |b, s| Score { no_drop: b.no_drop.max(s.no_drop), sent: b.sent.max(s.sent) })
+    scores
+        .into_iter()
+        .fold(none, |b, s| Score { no_drop: b.no_drop.max(s.no_drop), sent: b.sent.max(s.sent) })
 }
 
 /// The setting among `tried` with the largest share of the best of each measure; `from` where none leads

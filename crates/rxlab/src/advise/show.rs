@@ -110,7 +110,9 @@ impl Advice {
             return "What would break first: not searched, the capture has its own timing".into();
         };
         match limit.breaks_gbps {
-            Some(gbps) => format!("First to break, at {} Gbps of frames: {}", num(gbps), limit.diagnosis.text),
+            Some(gbps) => {
+                format!("First to break, at {} Gbps of frames: {}", num(gbps), limit.diagnosis.text)
+            }
             None => format!("Nothing breaks up to line rate: {}", limit.diagnosis.text),
         }
     }
@@ -191,7 +193,8 @@ pub(super) fn data(advice: &Advice) -> Value {
         json!({"interface": name, "tried": rings})
     };
     let limit = advice.limit.as_ref().map(|l| {
-        let used = l.used.iter().map(|r| json!({"name": r.name, "used": r.used, "of": r.whole, "unit": r.unit}));
+        let used =
+            l.used.iter().map(|r| json!({"name": r.name, "used": r.used, "of": r.whole, "unit": r.unit}));
         json!({"gbps": l.breaks_gbps, "diagnosis": l.diagnosis, "used": used.collect::<Vec<_>>()})
     });
     json!({

@@ -1,10 +1,9 @@
 //! The advice against an exhaustive sweep, on drawn servers under drawn traffic.
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
-use model::profile::Server;
 use model::Start;
+use model::profile::Server;
 
 use super::guideline::{Guideline, Sizes};
 use super::refine::{Score, best, powers, refine};
@@ -104,8 +103,7 @@ fn draw(dice: &mut Dice, dir: &std::path::Path) -> (Ready, Guideline, String) {
 /// Every pair of sizes that the device takes.
 fn sweep(ready: &Ready, device: (u32, u32)) -> BTreeMap<Sizes, Score> {
     let all = powers(device);
-    let pairs: Vec<Sizes> =
-        all.iter().flat_map(|&ax| all.iter().map(move |&bx| Sizes { ax, bx })).collect();
+    let pairs: Vec<Sizes> = all.iter().flat_map(|&ax| all.iter().map(move |&bx| Sizes { ax, bx })).collect();
     let found = measure(ready, &pairs).unwrap();
     pairs.into_iter().zip(found).collect()
 }
@@ -121,7 +119,7 @@ fn spread(swept: &BTreeMap<Sizes, Score>) -> f64 {
 
 /// Draws servers until `wanted` count, and holds the advice against the best of all settings.
 fn bar(wanted: usize) {
-    let (dir, start) = (tempfile::tempdir().unwrap(), Instant::now());
+    let dir = tempfile::tempdir().unwrap();
     let mut dice = Dice(2024);
     let mut table = Table::new(&[
         number("spread", "%"),
@@ -165,7 +163,6 @@ fn bar(wanted: usize) {
         let mut row = vec![format!("{:.0}", spread(&swept) * 100.0), num(top.no_drop), num(top.sent)];
         row.extend(of(guideline.sizes).into_iter().chain(of(advice)));
         row.extend([pct(any, 1.0), format!("{} of {}", tried.len(), swept.len()), what]);
-        eprintln!("{:4.0} s {row:?}", start.elapsed().as_secs_f64());
         table.rows.push(row);
     }
     println!("{}", table.text(false));

@@ -11,7 +11,8 @@ use super::{measure, sized};
 use crate::setup::{Ready, Setup};
 use crate::table::{Table, num, number, words};
 
-/// The advice is as good as the best setting but for this, in the worse of both measures.
+/// The advice reaches the best of all settings but for this, in both measures. Where no setting reaches the
+/// best of both at once, the server does not count, and the advice is held against the setting that comes nearest.
 const BAR: f64 = 0.03;
 /// Servers whose settings differ by less do not count.
 const SPREAD: f64 = 0.10;
@@ -135,8 +136,8 @@ fn bar(wanted: usize) {
         number("tried", "settings"),
         words("server and traffic"),
     ]);
-    let (mut level, mut needed, mut misses) = (0, 0, Vec::new());
-    while table.rows.len() < wanted {
+    let (mut counted, mut level, mut needed, mut misses) = (0, 0, 0, Vec::new());
+    while counted < wanted {
         let (ready, guideline, what) = draw(&mut dice, dir.path());
         let swept = sweep(&ready, guideline.device);
         if spread(&swept) <= SPREAD {
@@ -149,10 +150,12 @@ fn bar(wanted: usize) {
         let top = best(swept.values());
         let share = |s: Sizes| swept[&s].share(top);
         let any = swept.keys().map(|s| share(*s)).fold(0.0, f64::max);
-        if share(guideline.sizes) < 1.0 - BAR {
+        let bar = if any >= 1.0 - BAR { 1.0 - BAR } else { any - BAR };
+        counted += usize::from(any >= 1.0 - BAR);
+        if share(guideline.sizes) < bar {
             needed += 1;
         }
-        if share(advice) < 1.0 - BAR {
+        if share(advice) < bar {
             misses.push(what.clone());
         }
         let pct = |a: f64, b: f64| format!("{:.1}", a / b * 100.0);
@@ -167,12 +170,11 @@ fn bar(wanted: usize) {
     }
     println!("{}", table.text(false));
     println!(
-        "{} servers; {level} drawn whose settings differ by less than {}%; guideline alone not within {}%: {needed}; advice not: {}",
-        table.rows.len(),
-        SPREAD * 100.0,
-        BAR * 100.0,
-        misses.len()
+        "{counted} servers; beside them {} without a setting near the best of both measures",
+        table.rows.len() - counted
     );
+    println!("{level} drawn whose settings differ by less than {}%", SPREAD * 100.0);
+    println!("not within {}%: the guideline alone {needed}, the advice {}", BAR * 100.0, misses.len());
     assert!(misses.is_empty(), "{misses:#?}");
 }
 

@@ -47,6 +47,9 @@ struct Run {
     /// Run all experiments of the paper
     #[arg(long)]
     all: bool,
+    /// Captures to look at beside the plan's own traffic, with their own timing (plans of slices)
+    #[arg(long, value_name = "FILE", conflicts_with = "all")]
+    pcap: Vec<PathBuf>,
     /// Seed of the first placement
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -96,7 +99,8 @@ fn run_one(options: &Run) -> Result<(), Fail> {
     if let Some(path) = &options.html {
         html::check_target(path)?;
     }
-    let figures = carry_out(vec![Plan::find(&options.id)?], options)?;
+    let plan = Plan::find(&options.id)?.with_captures(&options.pcap)?;
+    let figures = carry_out(vec![plan], options)?;
     for figure in &figures {
         if let Some(path) = &options.html {
             figure::report(figure)?.save(path)?;

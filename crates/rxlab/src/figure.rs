@@ -1,5 +1,6 @@
 //! A plan carried out: its points, its claims judged. `show` says how both are shown.
 
+mod at;
 mod show;
 
 use model::Start;
@@ -12,7 +13,9 @@ use crate::lab::{Job, Pair};
 use crate::metric::{self, Sample, Samples};
 use crate::plan::{Claim, Finding, Plan, Series};
 use crate::setup::Setup;
+use crate::slices::slices;
 
+use at::At;
 pub(crate) use show::{all_claims, held, overview, report, text};
 
 /// What overrides a plan's own settings.
@@ -30,8 +33,8 @@ pub(crate) struct Overrides {
 pub(crate) struct Figure {
     plan: Plan,
     overrides: Overrides,
-    /// For each series its points: the swept value and the pair of rows.
-    points: Vec<Vec<(f64, Pair)>>,
+    /// For each series its points: the swept value and what was found there.
+    points: Vec<Vec<(f64, At)>>,
     claims: Vec<Answer>,
     goals: Vec<Answer>,
     findings: Vec<Found>,
@@ -46,6 +49,8 @@ pub(crate) struct Prepared {
     pub jobs: Vec<Job>,
     /// Number of the series and swept value.
     places: Vec<(usize, f64)>,
+    /// Number of the series and its points, where traffic is cut into slices.
+    slices: Vec<(usize, Vec<(f64, At)>)>,
     assumed: Vec<(&'static str, f64, String)>,
 }
 
@@ -80,7 +85,7 @@ impl Prepared {
     /// # Errors
     /// The first option that is not allowed, with plan and series.
     pub(crate) fn new(plan: Plan, overrides: Overrides) -> Result<Prepared, Fail> {
-        let (mut jobs, mut places, mut assumed) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut jobs, mut places, mut cut, mut assumed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (index, series) in plan.series.iter().enumerate() {
             let named = |e: Fail| Fail::new(format!("{}: series {}: {e}", plan.id, series.id));
             for (x, words) in plan.points(series) {
@@ -89,6 +94,12 @@ impl Prepared {
                 setup.placements = overrides.placements.unwrap_or(setup.placements);
                 setup.sampling = overrides.sampling.unwrap_or(setup.sampling);
                 let ready = setup.ready().map_err(named)?;
+                if let Some(count) = plan.slices {
+                    let command = format!("rxlab experiment run {} --seed {}", plan.id, overrides.seed);
+                    let points = slices(&ready, count).map_err(named)?;
+                    cut.push((index, points.into_iter().map(|s| At::slice(s, &command)).collect()));
+                    continue;
+                }
                 let interface = series.interface.as_str();
                 let search = ready.search().filter(|_| plan.search);
                 jobs.push(Job {
@@ -101,7 +112,7 @@ impl Prepared {
                 assumed = ready.server.assumed();
             }
         }
-        Ok(Prepared { plan, overrides, jobs, places, assumed })
+        Ok(Prepared { plan, overrides, jobs, places, slices: cut, assumed })
     }
 
     /// Judges what the runs found, one pair for each job.
@@ -110,9 +121,12 @@ impl Prepared {
     /// A metric that cannot be read.
     pub(crate) fn judge(self, pairs: Vec<Pair>) -> Result<Figure, Fail> {
         let plan = self.plan;
-        let mut points: Vec<Vec<(f64, Pair)>> = plan.series.iter().map(|_| Vec::new()).collect();
+        let mut points: Vec<Vec<(f64, At)>> = plan.series.iter().map(|_| Vec::new()).collect();
         for ((index, x), pair) in self.places.into_iter().zip(pairs) {
-            points[index].push((x, pair));
+            points[index].push((x, At::Runs(Box::new(pair))));
+        }
+        for (index, slices) in self.slices {
+            points[index].extend(slices);
         }
         let samples: Vec<Samples> = plan.series.iter().zip(&points).map(|(s, p)| samples(s, p)).collect();
         let named = |id: &str, e: String| Fail::new(format!("{}: {id}: {e}", plan.id));
@@ -167,8 +181,8 @@ fn values(metric: &[String], samples: &[Samples]) -> Result<Vec<f64>, String> {
     Ok(obtained)
 }
 
-fn samples(series: &Series, points: &[(f64, Pair)]) -> Samples {
-    let points = points.iter().map(|(x, pair)| Sample { x: *x, fields: pair.full.fields() }).collect();
+fn samples(series: &Series, points: &[(f64, At)]) -> Samples {
+    let points = points.iter().map(|(x, pair)| Sample { x: *x, fields: pair.fields() }).collect();
     Samples { id: series.id.clone(), points }
 }
 
@@ -198,10 +212,9 @@ fn one_or_many(values: &[f64]) -> Value {
 
 /// The figure as data.
 pub(crate) fn data(f: &Figure) -> Value {
-    let point = |x: f64, pair: &Pair| json!({"x": x, "hysteresis": pair.hysteresis(), "results": [&pair.empty, &pair.full], "reproduce": pair.full.reproduce});
     let series = f.plan.series.iter().zip(&f.points).map(|(s, points)| {
         json!({"id": s.id, "label": s.label, "interface": s.interface, "x": f.plan.x,
-            "points": points.iter().map(|(x, p)| point(*x, p)).collect::<Vec<_>>()})
+            "points": points.iter().map(|(x, p)| p.data(*x)).collect::<Vec<_>>()})
     });
     let assumed =
         f.assumed.iter().map(|(name, value, origin)| json!({"name": name, "value": value, "origin": origin}));

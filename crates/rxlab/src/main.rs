@@ -24,6 +24,7 @@ mod profile;
 mod row;
 mod search;
 mod setup;
+mod slices;
 mod table;
 mod trace;
 mod verdict;

@@ -1,5 +1,7 @@
 //! Plan files: a published figure or table as series to run and claims to judge.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use crate::fail::Fail;
@@ -15,6 +17,7 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "rxbisect/table2",
     "rxbisect/fig2",
     "rxbisect/fig3",
+    "rxbisect/fig4",
     "rxbisect/fig9",
     "rxbisect/fig10",
     "rxbisect/fig11",
@@ -52,6 +55,9 @@ pub(crate) struct Plan {
     /// Whether the largest load without a drop is searched at every point.
     #[serde(default)]
     pub search: bool,
+    /// Slices of time into which traffic is cut, to see how unevenly it falls on cores; without it, series are
+    /// runs of the model.
+    pub slices: Option<u32>,
     /// Fields of the table and the plots.
     pub fields: Vec<String>,
     /// What is run.
@@ -75,11 +81,15 @@ pub(crate) struct Series {
     pub id: String,
     /// Its name for people.
     pub label: String,
-    /// Receive interface.
+    /// Receive interface; none where slices of traffic are looked at.
+    #[serde(default)]
     pub interface: String,
     /// Options of `rxlab compare`.
     #[serde(default)]
     pub options: String,
+    /// A path that ends the options: one word, whatever it holds.
+    #[serde(skip)]
+    pub file: Option<PathBuf>,
     /// Without it the series is one point.
     pub sweep: Option<Sweep>,
 }
@@ -125,7 +135,8 @@ impl Plan {
         let words = |x: Option<f64>| {
             let swept = series.sweep.as_ref().zip(x).map(|(s, x)| s.option.replace("{}", &x.to_string()));
             let all = [self.options.as_str(), series.options.as_str(), swept.as_deref().unwrap_or_default()];
-            all.iter().flat_map(|o| o.split_whitespace()).map(str::to_string).collect()
+            let file = series.file.iter().map(|f| f.display().to_string());
+            all.iter().flat_map(|o| o.split_whitespace()).map(str::to_string).chain(file).collect()
         };
         match &series.sweep {
             None => vec![(0.0, words(None))],
@@ -189,6 +200,28 @@ impl Plan {
             return Err(Fail::new(format!("unknown paper `{paper}`; allowed: {}", papers.join(", "))));
         }
         Ok(plans)
+    }
+
+    /// The plan with a series for each of `captures`.
+    ///
+    /// # Errors
+    /// The plan does not look at traffic.
+    pub(crate) fn with_captures(mut self, captures: &[PathBuf]) -> Result<Plan, Fail> {
+        if !captures.is_empty() && self.slices.is_none() {
+            return Err(Fail::new(format!("--pcap: allowed with plans of slices, which {} is not", self.id)));
+        }
+        for (i, path) in captures.iter().enumerate() {
+            let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+            self.series.push(Series {
+                id: format!("capture_{i}"),
+                label: name,
+                interface: String::new(),
+                options: "--ports 1 --rate own --pcap".into(),
+                file: Some(path.clone()),
+                sweep: None,
+            });
+        }
+        Ok(self)
     }
 
     /// All built-in plans.

@@ -116,10 +116,15 @@ fn class(r: &Report, first: bool, of: fn(&CoreReport) -> f64) -> f64 {
 
 /// Found by search, and so a field of the row and not of its run.
 const NO_DROP: Field = f("no_drop_gbps", "no-drop rate", "Gbps", |_| f64::NAN);
+/// Fields of a slice of traffic, see `slices.rs`.
+const SLICE: [Field; 2] = [
+    f("imbalance", "most / fewest frames of a core", "ratio", |_| f64::NAN),
+    f("heaviest", "most / mean frames of a core", "ratio", |_| f64::NAN),
+];
 
 /// The description of a field, `None` for an unknown name.
 pub(crate) fn describe(name: &str) -> Option<&'static Field> {
-    FIELDS.iter().chain([&NO_DROP]).find(|f| f.name == name)
+    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).find(|f| f.name == name)
 }
 
 impl Row {

@@ -127,7 +127,8 @@ pub(crate) struct Ready {
     /// Ports in use: each has as many cores.
     pub ports: u32,
     app: App,
-    steer: SteerBy,
+    /// What chooses a core.
+    pub steer: SteerBy,
     antagonist: Option<Antagonist>,
     setup: Setup,
 }
@@ -397,6 +398,14 @@ impl Ready {
         match value {
             serde_json::Value::Object(map) => map,
             _ => serde_json::Map::new(),
+        }
+    }
+
+    /// Frames of the capture; `None` for generated traffic, which has no end.
+    pub(crate) fn frames(&self) -> Option<u64> {
+        match &self.workload {
+            Workload::Pcap(trace) => Some(trace.stats().packets),
+            Workload::Generated(_) => None,
         }
     }
 

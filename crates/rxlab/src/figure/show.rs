@@ -2,7 +2,6 @@
 
 use crate::fail::Fail;
 use crate::html::Html;
-use crate::lab::Pair;
 use crate::plot::{self, Curve};
 use crate::row;
 use crate::table::{Column, Table, num, number, plain, words};
@@ -19,22 +18,23 @@ fn point_table(f: &Figure) -> Table {
     columns.push(words("start"));
     let fields: Vec<_> = f.plan.fields.iter().filter_map(|name| row::describe(name)).collect();
     columns.extend(fields.iter().map(|d| number(d.heading, d.unit)));
-    columns.push(number("over placements", "throughput"));
-    columns.push(number("", "DDIO hit rate"));
+    let ranged: &[&str] = if f.plan.slices.is_none() { &["throughput_gbps", "ddio_hit_pct"] } else { &[] };
+    for (name, unit) in [("over placements", "throughput"), ("", "DDIO hit rate")].iter().take(ranged.len()) {
+        columns.push(number(name, unit));
+    }
     let mut table = Table::new(&columns);
     for (series, points) in f.plan.series.iter().zip(&f.points) {
         for (x, pair) in points {
-            for (shown, start) in pair.shown() {
+            for (start, full) in pair.starts() {
                 let mut cells = vec![series.label.clone()];
                 if swept {
                     cells.push(plain(*x));
                 }
                 cells.push(start.into());
-                cells.extend(fields.iter().map(|d| num(shown.value(d.name))));
-                for name in ["throughput_gbps", "ddio_hit_pct"] {
-                    cells.push(
-                        shown.range.get(name).map_or("-".into(), |[lo, hi]| format!("{lo:.1}..{hi:.1}")),
-                    );
+                cells.extend(fields.iter().map(|d| num(pair.value(d.name, full))));
+                for name in ranged {
+                    let range = pair.range(name, full);
+                    cells.push(range.map_or("-".into(), |[lo, hi]| format!("{lo:.1}..{hi:.1}")));
                 }
                 table.rows.push(cells);
             }
@@ -142,7 +142,7 @@ fn commands(f: &Figure) -> Vec<(String, String)> {
     let each = f.plan.series.iter().zip(&f.points).flat_map(|(s, points)| {
         points.iter().map(move |(x, p)| {
             let label = if s.sweep.is_some() { format!("{} {x}", s.label) } else { s.label.clone() };
-            (label, p.full.reproduce.clone())
+            (label, p.reproduce().to_string())
         })
     });
     each.collect()
@@ -188,7 +188,7 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
 
 /// One field: lines where something is swept, otherwise a bar for each series.
 fn plot_field(f: &Figure, d: &row::Field) -> Result<String, Fail> {
-    let value = |pair: &Pair, full: bool| if full { &pair.full } else { &pair.empty }.value(d.name);
+    let value = |at: &super::At, full: bool| at.value(d.name, full);
     if f.plan.x.is_empty() {
         let names: Vec<String> = f.plan.series.iter().map(|s| s.label.clone()).collect();
         let curve = |label: &str, full: bool| Curve {

@@ -1,0 +1,75 @@
+//! How unevenly frames fall on cores over time: no run of the model, only its source and its pipeline's
+//! choice of a core.
+
+use traffic::{Arrival, Line};
+
+use crate::fail::Fail;
+use crate::setup::Ready;
+
+/// Frames of generated traffic that are looked at; of a capture, all.
+const FRAMES: u64 = 1_000_000;
+
+/// One slice of time.
+pub(crate) struct Slice {
+    /// Its middle, seconds from the first frame.
+    pub at: f64,
+    /// Most frames of a core / fewest; infinite where a core got none.
+    pub imbalance: f64,
+    /// Most frames of a core / mean.
+    pub heaviest: f64,
+}
+
+/// Cuts the traffic of all ports into `count` slices of equal length.
+///
+/// # Errors
+/// There is no traffic.
+pub(crate) fn slices(ready: &Ready, count: u32) -> Result<Vec<Slice>, Fail> {
+    let frames = queues(ready);
+    let span = match (frames.first(), frames.last()) {
+        (Some(first), Some(last)) if last.0 > first.0 => last.0 - first.0,
+        _ => {
+            return Err(Fail::new(
+                "the traffic is shorter than two frames; expected some to cut into slices",
+            ));
+        }
+    };
+    let count = u64::from(count.max(1));
+    let start = frames[0].0;
+    let mut per_core = vec![vec![0u64; ready.cores as usize]; count as usize];
+    for (at, queue) in frames {
+        let slice = ((at - start) * count / (span + 1)) as usize;
+        per_core[slice][usize::from(queue)] += 1;
+    }
+    let length = span as f64 / count as f64 * 1e-12;
+    let slice = |(i, cores): (usize, &Vec<u64>)| {
+        let most = cores.iter().max().copied().unwrap_or(0) as f64;
+        let fewest = cores.iter().min().copied().unwrap_or(0) as f64;
+        let mean = cores.iter().sum::<u64>() as f64 / cores.len().max(1) as f64;
+        Slice { at: (i as f64 + 0.5) * length, imbalance: most / fewest, heaviest: most / mean }
+    };
+    Ok(per_core.iter().enumerate().map(slice).collect())
+}
+
+/// Time in ps and core of each frame, in order of time; ports share the cores evenly.
+fn queues(ready: &Ready) -> Vec<(u64, u16)> {
+    let (ports, cores) = (ready.ports, (ready.cores / ready.ports) as u16);
+    let steer = ready.steer.over(cores);
+    let frames = ready.frames().unwrap_or(FRAMES) / u64::from(ports);
+    let mut found = Vec::new();
+    for port in 0..ports {
+        let line = Line { port, ports, gbps: ready.server.nic.port_gbps };
+        let mut source = ready.workload.source_on(line, ready.rate, ready.seed());
+        let mut a = Arrival::EMPTY;
+        for _ in 0..frames {
+            if !source.next(&mut a) {
+                break;
+            }
+            let head = &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())];
+            if let Some(class) = nic::classify(&steer, head, u32::from(a.len)) {
+                found.push((a.at, port as u16 * cores + class.queue));
+            }
+        }
+    }
+    found.sort_unstable();
+    found
+}

@@ -68,8 +68,20 @@ impl<M: Memory> Reader<M> {
     /// The signal of the next entry, if the NIC has written it.
     #[inline(always)]
     pub(crate) fn signal(&self, m: &mut M) -> Option<u64> {
-        let signal = m.acquire(self.entries, self.head); // pairs with the publish in `Writer`
-        entry::fresh(signal, self.head, self.shift).then_some(signal)
+        let signal = self.look(m);
+        self.is_fresh(signal).then_some(signal)
+    }
+
+    /// The signal of the next entry, or of what was there one pass before.
+    #[inline(always)]
+    pub(crate) fn look(&self, m: &mut M) -> u64 {
+        m.acquire(self.entries, self.head) // pairs with the publish in `Writer`
+    }
+
+    /// Whether [`look`](Self::look) found the next entry.
+    #[inline(always)]
+    pub(crate) fn is_fresh(&self, signal: u64) -> bool {
+        entry::fresh(signal, self.head, self.shift)
     }
 
     /// Frames that are written and not read. Nothing is taken, so nothing has to be ordered.
@@ -79,7 +91,7 @@ impl<M: Memory> Reader<M> {
 
     /// The body of that entry; the next one follows.
     #[inline(always)]
-    pub(crate) fn body(&mut self, m: &mut M) -> [u64; 3] {
+    pub(crate) fn body(&mut self, m: &mut M) -> [u64; 2] {
         let body = m.body(self.entries, self.head);
         self.head = self.head.wrapping_add(1);
         body
@@ -125,15 +137,15 @@ impl<M: Memory> Writer<M> {
 
     /// Writes a frame's entry; there is room.
     #[inline(always)]
-    pub(crate) fn frame(&mut self, m: &mut M, buf: Buf, frame: &Frame<'_>, origin: Option<u64>) {
-        m.publish(self.entries, self.head, entry::frame(buf, frame, origin, self.head, self.shift));
+    pub(crate) fn frame(&mut self, m: &mut M, buf: Buf, frame: &Frame<'_>, notice: u64) {
+        m.publish(self.entries, self.head, entry::frame(buf, frame, notice, self.head, self.shift));
         self.head = self.head.wrapping_add(1);
     }
 
     /// Writes an entry that tells of a consumption alone; there is room.
     #[inline(always)]
-    pub(crate) fn notice(&mut self, m: &mut M, origin: u64) {
-        m.publish(self.entries, self.head, entry::notice(origin, self.head, self.shift));
+    pub(crate) fn notice(&mut self, m: &mut M, notice: u64) {
+        m.publish(self.entries, self.head, entry::notice_alone(notice, self.head, self.shift));
         self.head = self.head.wrapping_add(1);
     }
 }

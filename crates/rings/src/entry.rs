@@ -1,9 +1,10 @@
-//! The completion entry, one format for all interfaces: `[buffer, rss | kind << 32, origin, signal]`.
+//! The completion entry, one format for all interfaces: `[buffer, rss | kind << 32, 0, signal]`.
 //!
 //! The signal holds what a receiver must know before it reads on: the generation bit, what the entry
-//! tells (a frame, a consumed buffer, or both) and the frame's length. The generation bit is the sense
-//! reversal of rxbisect §2: it flips on every pass through the ring, so an entry needs no clearing and
-//! the reader never writes. Rings start as zeros, hence the first generation is 1.
+//! tells (a frame, a consumed buffer, or both), the frame's length, and which buffer was consumed: Ax ring
+//! and descriptor, from bits 4 and 32. The generation bit is the sense reversal of rxbisect §2: it flips
+//! on every pass through the ring, so an entry needs no clearing and the reader never writes. Rings start
+//! as zeros, hence the first generation is 1.
 
 use memory::{Buf, Memory};
 
@@ -14,9 +15,15 @@ pub(crate) const WORDS: usize = 4;
 
 /// The entry holds a frame.
 pub(crate) const FRAME: u64 = 1 << 1;
-/// The entry tells of a consumed buffer (rxbisect): `origin` says which.
-pub(crate) const NOTICE: u64 = 1 << 2;
+/// The entry tells of a consumed buffer (rxbisect): ring and descriptor follow.
+const NOTICE: u64 = 1 << 2;
+const RING: u32 = 4;
 const LENGTH: u32 = 16;
+const INDEX: u32 = 32;
+
+/// From a ring's notice to its next.
+pub(crate) const NEXT: u64 = 1 << INDEX;
+const _: () = assert!(crate::interface::QUEUES <= 1 << (LENGTH - RING), "a ring's number has 12 bits");
 
 /// The generation bit of entry `i` in a ring of `1 << shift` entries.
 #[inline(always)]
@@ -30,18 +37,38 @@ pub(crate) fn fresh(signal: u64, i: u64, shift: u32) -> bool {
     (signal ^ generation(i, shift)) & 1 == 0
 }
 
-/// Entry `i` for a frame in `buf`; `origin` is zero or the notice of the buffer's consumption.
+/// The notice that descriptor `index` of Ax ring `ring` is consumed, as a signal carries it.
 #[inline(always)]
-pub(crate) fn frame(buf: Buf, f: &Frame<'_>, origin: Option<u64>, i: u64, shift: u32) -> [u64; WORDS] {
-    let notice = if origin.is_some() { NOTICE } else { 0 };
+pub(crate) fn notice(ring: u16, index: u64) -> u64 {
+    NOTICE | u64::from(ring) << RING | index << INDEX
+}
+
+/// What no entry carries as a notice: it has a bit in the place of the length.
+pub(crate) const NO_NOTICE: u64 = 1 << LENGTH;
+
+/// What `signal` tells of, [`FRAME`] and a notice: all but the generation and the length.
+#[inline(always)]
+pub(crate) fn tells(signal: u64) -> u64 {
+    signal & !(1 | 0xffff << LENGTH)
+}
+
+/// The notice in `signal`; 0 if it has none.
+#[inline(always)]
+pub(crate) fn notice_in(signal: u64) -> u64 {
+    if signal & NOTICE != 0 { tells(signal) & !FRAME } else { 0 }
+}
+
+/// Entry `i` for a frame in `buf`; `notice` is 0 or tells of a consumption.
+#[inline(always)]
+pub(crate) fn frame(buf: Buf, f: &Frame<'_>, notice: u64, i: u64, shift: u32) -> [u64; WORDS] {
     let signal = generation(i, shift) | FRAME | notice | u64::from(f.len) << LENGTH;
-    [buf.0, u64::from(f.rss) | u64::from(f.kind) << 32, origin.unwrap_or(0), signal]
+    [buf.0, u64::from(f.rss) | u64::from(f.kind) << 32, 0, signal]
 }
 
 /// Entry `i` that tells of a consumption alone.
 #[inline(always)]
-pub(crate) fn notice(origin: u64, i: u64, shift: u32) -> [u64; WORDS] {
-    [0, 0, origin, generation(i, shift) | NOTICE]
+pub(crate) fn notice_alone(notice: u64, i: u64, shift: u32) -> [u64; WORDS] {
+    [0, 0, 0, generation(i, shift) | notice]
 }
 
 /// Frames in the entries from `head` on that are written and not read, in a ring of `1 << shift`.
@@ -83,10 +110,14 @@ mod tests {
     #[test]
     fn fields_survive_the_round_trip() {
         let f = Frame::new(&[], u16::MAX, 0xdead_beef, 0xffff_0001);
-        let [raw, meta, origin, signal] = frame(Buf(77), &f, Some(5), 9, 2);
+        let notice = notice(4095, 0x1_2345_6789);
+        let [raw, meta, _, signal] = frame(Buf(77), &f, notice, 9, 2);
         let want = Completion { buf: Buf(77), len: u16::MAX, rss: 0xdead_beef, kind: 0xffff_0001 };
         assert_eq!(completion(Buf(raw), meta, signal), want);
-        assert_eq!((origin, signal & (FRAME | NOTICE)), (5, FRAME | NOTICE));
-        assert_eq!(notice(6, 0, 2)[3] & (FRAME | NOTICE), NOTICE);
+        assert_eq!((notice_in(signal), signal & FRAME), (notice, FRAME));
+        assert_eq!(tells(signal), FRAME | notice);
+        let [.., alone] = notice_alone(notice + NEXT, 9, 2);
+        assert_eq!((notice_in(alone), alone & FRAME), (super::notice(4095, 0x2345_678a), 0));
+        assert_eq!(notice_in(frame(Buf(0), &f, 0, 0, 2)[3]), 0);
     }
 }

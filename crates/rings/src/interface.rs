@@ -35,7 +35,7 @@ impl From<LayoutError> for SizeError {
 /// The largest ring.
 const RING: u32 = 1 << 20;
 /// The most queues of a port.
-const QUEUES: u32 = 4096;
+pub(crate) const QUEUES: u32 = 4096;
 
 pub(crate) fn ring_size(what: &str, n: u32) -> Result<(), SizeError> {
     if n.is_power_of_two() && (2..=RING).contains(&n) {

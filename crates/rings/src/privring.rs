@@ -191,7 +191,7 @@ impl<M: Memory> Queue<M> {
         };
         let buf = frame.store(m, b, buf);
         let i = self.consumer.head();
-        m.publish(self.completion, i, entry::frame(buf, frame, None, i, self.shift));
+        m.publish(self.completion, i, entry::frame(buf, frame, 0, i, self.shift));
         self.consumer.advance();
         Outcome::Delivered
     }

@@ -9,8 +9,8 @@
 //!
 //! A frame goes to the Bx ring of its queue, in a buffer from any Ax ring *associated* with that Bx
 //! ring. An Ax ring is *linked* to the one Bx ring through which its core learns that a buffer was
-//! consumed: the notice. A Bx entry holds a frame, a notice (`split`), or both (`combined`):
-//! `[buffer, rss | kind << 32, Ax index | Ax ring << 32, signal]`.
+//! consumed: the notice. A Bx entry holds a frame, a notice (`split`), or both (`combined`), in the format
+//! of `entry.rs`.
 //!
 //! **Stop and start.** A stopped queue's Ax rings are not eligible, and what was consumed from them is
 //! told at once. So when its core has read its Bx ring to the end, it knows where the NIC stands in each
@@ -39,12 +39,6 @@ const DESCRIPTOR: Field = empties::descriptor("rxbisect.ax.descriptor", 1);
 const DOORBELL: Field = empties::doorbell("rxbisect.ax.doorbell");
 const ENTRY: Field = completions::entries("rxbisect.bx.entry", 1);
 const INDEX: Field = completions::index("rxbisect.bx.index");
-
-/// A notice as an entry carries it: which descriptor of which Ax ring.
-#[inline(always)]
-fn origin(ax: u16, index: u64) -> u64 {
-    u64::from(index as u32) | u64::from(ax) << 32
-}
 
 // ## Sizes
 

@@ -184,7 +184,7 @@ impl<M: Memory> HostHalf<M> {
     #[inline(always)]
     fn receive(&mut self, m: &mut M) -> Option<Option<Completion>> {
         let signal = self.reader.signal(m)?;
-        let [raw, meta, _] = self.reader.body(m);
+        let [raw, meta] = self.reader.body(m);
         self.owed += 1;
         let frame = m.check(self.buffers, raw, u32::from(entry::length(signal))).ok();
         self.faults += u64::from(frame.is_none());
@@ -386,6 +386,6 @@ fn store<M: Memory>(
     };
     ring.advance();
     let buf = frame.store(m, b, buf);
-    writer.frame(m, buf, frame, None);
+    writer.frame(m, buf, frame, 0);
     Outcome::Delivered
 }

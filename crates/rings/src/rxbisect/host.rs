@@ -30,11 +30,11 @@ struct OwnAx<M: Memory> {
 }
 
 impl<M: Memory> OwnAx<M> {
-    /// The next notice of this ring as an entry carries it. The NIC consumes in ring order and tells in the
-    /// same order, which is why a tail may follow a count (§4.2).
+    /// The next notice of this ring. The NIC consumes in ring order and tells in the same order, which is why a
+    /// tail may follow a count (§4.2).
     #[inline(always)]
     fn due(&self) -> u64 {
-        super::origin(self.id, self.noticed)
+        entry::notice(self.id, self.noticed)
     }
 
     /// So many notices came; how many of them can be. No more are taken than descriptors are posted.
@@ -71,15 +71,25 @@ impl<M: Memory> HostHalf<M> {
         let mut notices = Notices::of(self.ax.first());
         let (mut taken, mut foreign, mut faults) = (0, 0, 0);
         while taken < out.len() {
-            let Some(signal) = reader.signal(m) else { break };
-            let [raw, meta, origin] = reader.body(m);
-            if signal & entry::NOTICE == 0 {
-                foreign += 1;
-            } else if !notices.take(origin) {
-                faults += u64::from(!self.further_notice(origin));
+            let signal = reader.look(m);
+            // Most entries hold a frame and the notice that is due: one comparison tells. It tells that the
+            // entry is fresh, too: what an earlier pass left tells of an earlier notice.
+            let usual = entry::tells(signal) == notices.due;
+            if !usual && !reader.is_fresh(signal) {
+                break;
             }
-            if signal & entry::FRAME == 0 {
-                continue;
+            let [raw, meta] = reader.body(m);
+            if usual {
+                notices.next();
+            } else {
+                match entry::notice_in(signal) {
+                    0 => foreign += 1,
+                    notice if notices.take(notice) => {}
+                    notice => faults += u64::from(!self.further_notice(notice)),
+                }
+                if signal & entry::FRAME == 0 {
+                    continue;
+                }
             }
             if let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) {
                 out[taken] = entry::completion(buf, meta, signal);
@@ -92,9 +102,10 @@ impl<M: Memory> HostHalf<M> {
             && let Some(signal) = reader.signal(m)
             && signal & entry::FRAME == 0
         {
-            let [_, _, origin] = reader.body(m);
-            if !notices.take(origin) {
-                faults += u64::from(!self.further_notice(origin));
+            reader.body(m);
+            let notice = entry::notice_in(signal);
+            if !notices.take(notice) {
+                faults += u64::from(!self.further_notice(notice));
             }
         }
         self.reader = reader;
@@ -108,40 +119,47 @@ impl<M: Memory> HostHalf<M> {
 
     /// A notice that is not of the first Ax ring; whether it is of another one. Few cores have one.
     #[cold]
-    fn further_notice(&mut self, origin: u64) -> bool {
-        let ax = self.ax.iter_mut().skip(1).find(|ax| ax.due() == origin);
+    fn further_notice(&mut self, notice: u64) -> bool {
+        let ax = self.ax.iter_mut().skip(1).find(|ax| ax.due() == notice);
         ax.is_some_and(|ax| ax.notice(1) == 1)
     }
 }
 
 /// The notices of a core's first Ax ring in one burst.
 struct Notices {
-    /// The ring as an origin names it.
-    ring: u64,
-    first: u32,
-    next: u32,
+    first: u64,
+    /// The next one, as an entry tells it that holds a frame as well.
+    due: u64,
 }
 
 impl Notices {
-    /// Without a ring, every notice is somebody else's: ring numbers have 16 bits.
+    /// Without a ring, every notice is somebody else's: none has a bit in the place of the length.
     #[inline(always)]
     fn of<M: Memory>(ax: Option<&OwnAx<M>>) -> Notices {
-        let (ring, first) = ax.map_or((u64::MAX, 0), |ax| (super::origin(ax.id, 0), ax.noticed as u32));
-        Notices { ring, first, next: first }
+        let first = entry::FRAME | ax.map_or(entry::NO_NOTICE, OwnAx::due);
+        Notices { first, due: first }
     }
 
-    /// Whether `origin` is the next of them.
+    /// Takes the one that is due.
     #[inline(always)]
-    fn take(&mut self, origin: u64) -> bool {
-        let due = origin == self.ring | u64::from(self.next);
-        self.next = self.next.wrapping_add(u32::from(due));
+    fn next(&mut self) {
+        self.due = self.due.wrapping_add(entry::NEXT);
+    }
+
+    /// Takes `notice` if it is due; whether it is.
+    #[inline(always)]
+    fn take(&mut self, notice: u64) -> bool {
+        let due = entry::FRAME | notice == self.due;
+        if due {
+            self.next();
+        }
         due
     }
 
     /// How many were taken.
     #[inline(always)]
     fn told(&self) -> u64 {
-        u64::from(self.next.wrapping_sub(self.first))
+        self.due.wrapping_sub(self.first) / entry::NEXT
     }
 }
 

@@ -20,10 +20,10 @@ use std::collections::VecDeque;
 
 use memory::{Buf, Memory, Ps};
 
-use super::{Bx, Plan, Sizes, origin};
+use super::{Bx, Plan, Sizes};
 use crate::completions::Writer;
 use crate::empties::Consumer;
-use crate::{Frame, Nic, Outcome};
+use crate::{Frame, Nic, Outcome, entry};
 
 // ## NIC half
 
@@ -114,8 +114,8 @@ impl<M: Memory> BxRing<M> {
     #[inline(always)]
     fn flush(&mut self, m: &mut M) -> u64 {
         let count = self.held.len() as u64;
-        while let Some(origin) = self.held.pop_front() {
-            self.writer.notice(m, origin);
+        while let Some(notice) = self.held.pop_front() {
+            self.writer.notice(m, notice);
         }
         count
     }
@@ -147,10 +147,10 @@ impl<M: Memory> NicHalf<M> {
         let mut done = 0;
         for (frame, outcome) in frames[..ready].iter().zip(out) {
             let Ok(buf) = ring.peek(m, self.buffers, frame.len, Outcome::NoBuffer) else { break };
-            let notice = origin(id, ring.head());
+            let notice = entry::notice(id, ring.head());
             ring.advance();
             let buf = frame.store(m, self.buffers, buf);
-            bx.writer.frame(m, buf, frame, Some(notice));
+            bx.writer.frame(m, buf, frame, notice);
             *outcome = Outcome::Delivered;
             m.chain();
             done += 1;
@@ -168,16 +168,16 @@ impl<M: Memory> NicHalf<M> {
             Err(outcome) => return outcome,
         };
         let ring = &mut self.ax[usize::from(ax)];
-        let (notice, link) = (origin(ax, ring.consumer.head()), ring.link);
+        let (notice, link) = (entry::notice(ax, ring.consumer.head()), ring.link);
         ring.consumer.advance();
         let buf = frame.store(m, self.buffers, buf);
         let bx = &mut self.bx[queue];
         self.counts.batched += bx.flush(m);
         if link == queue {
-            bx.writer.frame(m, buf, frame, Some(notice));
+            bx.writer.frame(m, buf, frame, notice);
             self.counts.combined += 1;
         } else {
-            bx.writer.frame(m, buf, frame, None);
+            bx.writer.frame(m, buf, frame, 0);
             self.counts.foreign += 1;
             self.hold(m, ax, notice);
         }

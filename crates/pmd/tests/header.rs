@@ -39,7 +39,9 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
     for name in constants.into_iter().chain(bits) {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }
-    let not_ours = ["Buf", "MARK", "CACHE", "Outcome"].map(String::from).to_vec();
+    let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
+    let not_ours = ["Buf", "MARK", "CACHE", "Outcome"].iter().chain(&dynamic);
+    let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
     let config = Config {
         language: Language::C,
         style: Style::Tag,

@@ -179,7 +179,7 @@ fn soft_run(interface: Interface, app: App, classify_cycles: f64, gbps: f64) -> 
         tx_ring: TX_RING,
         burst: BURST,
         pool: None,
-        limit: Ps::from_us(10_000),
+        limit: Ps::from_us(40_000),
         window,
         trial: None,
         antagonist: None,

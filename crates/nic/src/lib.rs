@@ -3,12 +3,14 @@
 //!
 //! Receive: parse -> RSS -> admit ([`Port`]) -> deliver (a [`rings::Nic`]). Every frame ends in one
 //! named [`rings::Outcome`], counted per queue. The pipeline is generic over [`memory::Memory`]: the
-//! same lines run on real memory and in the modelled server.
+//! same lines run on real memory and in the modelled server. [`reorder`] judges the order in which frames
+//! come out.
 
 mod classify;
 mod counters;
 mod holding;
 mod port;
+pub mod reorder;
 mod tx;
 mod wire;
 

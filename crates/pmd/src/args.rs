@@ -1,7 +1,9 @@
 //! A port's arguments: what the user wrote behind `--vdev=net_rxlab0,`.
 
+use core::ffi::CStr;
+
 use memory::Ps;
-use rings::{Interface, privring, rxbisect, shring};
+use rings::{Interface, dynamic, privring, rxbisect, shring};
 
 use crate::Error;
 
@@ -25,6 +27,53 @@ enum Kind {
     PrivRing,
     ShRing,
     RxBisect,
+    Dynamic,
+}
+
+impl Kind {
+    const ALL: [Kind; 4] = [Kind::PrivRing, Kind::ShRing, Kind::RxBisect, Kind::Dynamic];
+
+    const fn name(self) -> &'static CStr {
+        match self {
+            Kind::PrivRing => c"privring",
+            Kind::ShRing => c"shring",
+            Kind::RxBisect => c"rxbisect",
+            Kind::Dynamic => c"dynamic",
+        }
+    }
+
+    /// Names of the counters of a host half, in its order.
+    const fn counters(self) -> &'static [&'static CStr] {
+        match self {
+            Kind::PrivRing => &[c"debts", c"faults"],
+            Kind::ShRing => &[c"lock_taken", c"lock_waits", c"debts", c"faults"],
+            Kind::RxBisect => &[c"foreign", c"debts", c"faults"],
+            Kind::Dynamic => &[
+                c"by_shared",
+                c"by_private",
+                c"trials",
+                c"switches",
+                c"lock_taken",
+                c"lock_waits",
+                c"debts",
+                c"faults",
+            ],
+        }
+    }
+
+    fn parse(value: &str) -> Result<Kind, Error> {
+        let found = Kind::ALL.into_iter().find(|kind| kind.name().to_bytes() == value.as_bytes());
+        found.ok_or_else(|| invalid("iface", value, &names(&Kind::ALL)))
+    }
+}
+
+/// Names of interfaces, as a sentence has them.
+fn names(kinds: &[Kind]) -> String {
+    let names: Vec<_> = kinds.iter().map(|kind| kind.name().to_string_lossy()).collect();
+    match names.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => names.concat(),
+    }
 }
 
 /// A port's arguments, each checked when it is set.
@@ -119,14 +168,7 @@ impl Args {
     /// The key is not known or the value not allowed.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
         match key {
-            "iface" => {
-                self.iface = match value {
-                    "privring" => Kind::PrivRing,
-                    "shring" => Kind::ShRing,
-                    "rxbisect" => Kind::RxBisect,
-                    _ => return Err(invalid(key, value, "privring, shring or rxbisect")),
-                }
-            }
+            "iface" => self.iface = Kind::parse(value)?,
             "source" => self.wire = wire(value)?,
             "rx_rate" => self.rx_bps = rate(key, value)?,
             "tx_rate" => self.tx_bps = rate(key, value)?,
@@ -152,38 +194,46 @@ impl Args {
     /// # Errors
     /// An argument of another interface.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let of_shring = [("shared", self.shared.is_some()), ("ring", self.ring.is_some())];
-        let of_rxbisect = [
-            ("ax", self.ax.is_some()),
-            ("group", self.group.is_some()),
-            ("batch", self.batch.is_some()),
-            ("timeout_ns", self.timeout.is_some()),
+        let sharing: &[Kind] = &[Kind::ShRing, Kind::Dynamic];
+        let owners = [
+            ("shared", self.shared.is_some(), sharing),
+            ("ring", self.ring.is_some(), sharing),
+            ("ax", self.ax.is_some(), &[Kind::RxBisect]),
+            ("group", self.group.is_some(), &[Kind::RxBisect]),
+            ("batch", self.batch.is_some(), &[Kind::RxBisect]),
+            ("timeout_ns", self.timeout.is_some(), &[Kind::RxBisect]),
         ];
-        let stray = |owner: Kind, name: &'static str, keys: &[(&'static str, bool)]| {
-            let key = keys.iter().find(|(_, set)| *set && self.iface != owner).map(|(key, _)| *key);
-            key.map_or(Ok(()), |key| {
-                Err(Error::Invalid(format!("{key} belongs to iface={name}, not iface={}", self.iface())))
-            })
-        };
-        stray(Kind::ShRing, "shring", &of_shring)?;
-        stray(Kind::RxBisect, "rxbisect", &of_rxbisect)
+        match owners.iter().find(|(_, set, kinds)| *set && !kinds.contains(&self.iface)) {
+            None => Ok(()),
+            Some((key, _, kinds)) => {
+                let (owners, mine) = (names(kinds), self.iface.name().to_string_lossy());
+                Err(Error::Invalid(format!("{key} belongs to iface={owners}, not iface={mine}")))
+            }
+        }
     }
 
     /// The interface's name.
-    pub(crate) fn iface(&self) -> &'static str {
-        self.interface(2, 1).name()
+    pub(crate) fn iface(&self) -> &'static CStr {
+        self.iface.name()
+    }
+
+    /// The name of a host half's counter.
+    pub(crate) fn counter(&self, i: usize) -> Option<&'static CStr> {
+        self.iface.counters().get(i).copied()
     }
 
     /// The interface with `desc` descriptors for each of `queues`: the ring (`privring`), the completion
-    /// ring (`shring`), Bx (`rxbisect`).
+    /// ring (`shring`, `dynamic`), Bx (`rxbisect`).
     pub(crate) fn interface(&self, desc: u32, queues: u32) -> Interface {
+        let (ring, shared_by) = (self.ring.unwrap_or(desc), self.shared.unwrap_or(queues));
         match self.iface {
             Kind::PrivRing => Interface::PrivRing(privring::Sizes { ring: desc }),
-            Kind::ShRing => Interface::ShRing(shring::Sizes {
-                ring: self.ring.unwrap_or(desc),
-                shared_by: self.shared.unwrap_or(queues),
-                completions: desc,
-            }),
+            Kind::ShRing => Interface::ShRing(shring::Sizes { ring, shared_by, completions: desc }),
+            Kind::Dynamic => {
+                let usual = dynamic::Sizes::default();
+                let report = usual.report.min(ring);
+                Interface::Dynamic(dynamic::Sizes { ring, shared_by, completions: desc, report, ..usual })
+            }
             Kind::RxBisect => {
                 let usual = rxbisect::Sizes::default();
                 Interface::RxBisect(rxbisect::Sizes {
@@ -201,6 +251,8 @@ impl Args {
 
 #[cfg(test)]
 mod tests {
+    use rings::Host;
+
     use super::*;
 
     fn set(pairs: &[(&str, &str)]) -> Result<Args, String> {
@@ -216,11 +268,28 @@ mod tests {
     fn what_is_allowed_is_taken() {
         let args =
             set(&[("iface", "rxbisect"), ("ax", "64"), ("source", "gen:fixed:64+flows:4096")]).unwrap();
-        assert_eq!(args.iface(), "rxbisect");
+        assert_eq!(args.iface(), c"rxbisect");
         assert!(matches!(&args.wire, Wire::Generated(s) if s.flows == 4096));
         assert!(matches!(args.interface(512, 4), Interface::RxBisect(s) if s.ax == 64 && s.bx == 512));
         let args = set(&[("source", "pair:net_rxlab1"), ("rx_rate", "2.5")]).unwrap();
         assert_eq!((args.wire, args.rx_bps), (Wire::Pair("net_rxlab1".into()), 2_500_000_000));
+    }
+
+    /// Telemetry and statistics name a half's counters before there is one.
+    #[test]
+    fn counters_are_named_as_the_rings_name_them() {
+        for kind in Kind::ALL {
+            let args = Args { iface: kind, ..Args::default() };
+            let interface = args.interface(64, 2);
+            assert_eq!(interface.name().as_bytes(), kind.name().to_bytes());
+            let region = memory::Region::new(1 << 20, memory::Backing::Heap).unwrap();
+            let buffers = memory::Space::buffers(&mut &region, &memory::Geometry::dpdk(1)).unwrap();
+            let (hosts, _nic) = rings::build(&mut &region, &interface, 2, buffers).unwrap();
+            let theirs: Vec<_> = hosts[0].counters().into_iter().map(|(name, _)| name).collect();
+            let ours: Vec<_> = (0..).map_while(|i| args.counter(i)?.to_str().ok()).collect();
+            assert_eq!(ours, theirs);
+            assert!(ours.len() <= crate::counters::HOST_COUNTERS);
+        }
     }
 
     #[test]
@@ -245,6 +314,7 @@ mod tests {
         }
         assert!(set(&[("colour", "red")]).unwrap_err().contains("colour"));
         assert!(set(&[("ax", "64")]).unwrap_err().contains("iface=rxbisect"));
-        assert!(set(&[("iface", "rxbisect"), ("shared", "2")]).unwrap_err().contains("iface=shring"));
+        let said = set(&[("iface", "rxbisect"), ("shared", "2")]).unwrap_err();
+        assert!(said.contains("iface=shring or dynamic, not iface=rxbisect"), "{said}");
     }
 }

@@ -5,7 +5,7 @@ source "$(dirname "$0")/../lib.sh"
 
 # DEVARGS, then an extended regular expression for the message.
 table='
-iface=none|iface.*none.*privring.*shring.*rxbisect
+iface=none|iface.*none.*privring.*shring.*rxbisect.*dynamic
 iface=|iface
 iface=privring,iface=shring|iface.*more than once
 iface=privring,sauce=loop|sauce.*allowed.*source
@@ -24,6 +24,8 @@ iface=shring,shared=0|shared.*0.*
 iface=shring,shared=x|shared.*x
 iface=shring,ring=1000|ring.*1000.*power
 iface=shring,ring=-1|ring.*-1
+iface=dynamic,ax=64|ax.*rxbisect.*dynamic
+iface=dynamic,ring=48|ring.*48.*power
 iface=rxbisect,ax=0|ax.*0
 iface=rxbisect,ax=100|ax.*100
 iface=rxbisect,ax=99999999999999999999|ax.*99999999999999999999

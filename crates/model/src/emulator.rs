@@ -35,9 +35,7 @@ pub(crate) fn window(server: &Server) -> Ps {
 pub(crate) fn physical(interface: &Interface, queues: u32) -> (u32, u32) {
     match interface {
         Interface::PrivRing(s) => (queues, s.ring),
-        Interface::ShRing(_) | Interface::RxBisect(_) | Interface::Dynamic(_) => {
-            (1, interface.posted_buffers(queues) as u32)
-        }
+        _ => (1, interface.posted_buffers(queues) as u32),
     }
 }
 
@@ -52,7 +50,7 @@ pub(crate) fn entries(buffers: u32) -> u32 {
 fn patient(interface: &Interface) -> Option<Outcome> {
     match interface {
         Interface::PrivRing(_) => Some(Outcome::RingFull),
-        Interface::ShRing(_) | Interface::RxBisect(_) | Interface::Dynamic(_) => None,
+        _ => None,
     }
 }
 

@@ -182,6 +182,10 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
         let what = "dynamic cannot be emulated: the physical rings would hold the buffers that rest";
         return Err(Error::Scenario(format!("{what}; allowed: privring, shring, rxbisect")));
     }
+    if !s.interface.passes_pointers() {
+        let what = format!("{} cannot be emulated: its descriptors have no room for", s.interface.name());
+        return Err(Error::Scenario(format!("{what} a pointer on the way back; allowed: privring, shring, rxbisect")));
+    }
     for p in 0..s.ports() {
         let (_, each) = emulator::physical(&s.interface, s.queues(p));
         let (n, lo, hi) = (emulator::entries(each), nic.min_ring, nic.max_ring);

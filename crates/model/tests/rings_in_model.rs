@@ -174,8 +174,8 @@ fn run(interface: &Interface, seed: u64) -> Seen {
     let offered = books.all().pop().unwrap();
     let mut received = received.all();
     received.sort_unstable_by_key(|r| r.0);
+    offered.judge(received.iter().map(|(queue, ledger)| (*queue, ledger))).unwrap();
     let received: Vec<Ledger> = received.into_iter().map(|r| r.1).collect();
-    offered.judge(&received).unwrap();
     let (sent, end) = sent.all().pop().unwrap();
     assert_eq!(sent, received, "what was received was sent, in order");
     let mut m = engine.set_up(Agent::Core(0));

@@ -6,7 +6,10 @@ use core::fmt;
 
 use memory::{LayoutError, Memory, Ps, Space};
 
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, dynamic, privring, rxbisect, shring};
+use crate::empties::CHUNK;
+use crate::{
+    Buffers, Completion, Frame, Host, Nic, Outcome, corec, ddring, dynamic, privring, rxbisect, shring,
+};
 
 /// A size that cannot be built: one line that says what is wrong and what to change.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,6 +71,10 @@ pub enum Interface {
     RxBisect(rxbisect::Sizes),
     /// Shared or private rings, whichever loses less.
     Dynamic(dynamic::Sizes),
+    /// Descriptors that come back in place: a ring for each core, or several cores under a lock.
+    DdRing(ddring::Sizes),
+    /// The same rings, received by several threads without a lock.
+    Corec(corec::Sizes),
 }
 
 impl Interface {
@@ -78,6 +85,8 @@ impl Interface {
             Interface::ShRing(_) => "shring",
             Interface::RxBisect(_) => "rxbisect",
             Interface::Dynamic(_) => "dynamic",
+            Interface::DdRing(_) => "ddring",
+            Interface::Corec(_) => "corec",
         }
     }
 
@@ -92,6 +101,8 @@ impl Interface {
             Interface::ShRing(s) => s.validate(queues),
             Interface::RxBisect(s) => s.validate(queues),
             Interface::Dynamic(s) => s.validate(queues),
+            Interface::DdRing(s) => s.validate(queues),
+            Interface::Corec(s) => s.validate(queues),
         }
     }
 
@@ -102,6 +113,8 @@ impl Interface {
             Interface::ShRing(s) => s.posted_buffers(queues),
             Interface::RxBisect(s) => s.posted_buffers(queues),
             Interface::Dynamic(s) => s.posted_buffers(queues),
+            Interface::DdRing(s) => s.posted_buffers(queues),
+            Interface::Corec(s) => s.posted_buffers(queues),
         }
     }
 
@@ -110,8 +123,10 @@ impl Interface {
     pub fn held_buffers(&self, queues: u32) -> u64 {
         let waiting = match self {
             // A descriptor is posted anew only when its frame has been received.
-            Interface::PrivRing(_) | Interface::ShRing(_) | Interface::Dynamic(_) => 0,
+            Interface::PrivRing(_) | Interface::ShRing(_) | Interface::Dynamic(_) | Interface::DdRing(_) => 0,
             Interface::RxBisect(s) => u64::from(s.bx) * u64::from(queues),
+            // What a thread took for a claim that failed.
+            Interface::Corec(_) => CHUNK as u64 * u64::from(queues),
         };
         self.posted_buffers(queues) + waiting
     }
@@ -119,16 +134,33 @@ impl Interface {
     /// Host halves that [`build`] makes: one for each queue, and the dedicated allocators if any.
     pub fn hosts(&self, queues: u32) -> u32 {
         match self {
-            Interface::PrivRing(_) | Interface::ShRing(_) | Interface::Dynamic(_) => queues,
             Interface::RxBisect(s) => queues + s.alloc_queues,
+            _ => queues,
         }
+    }
+
+    /// The lowest queue whose core may receive the frames of `queue`: cores that poll one ring
+    /// (`corec`, `ddring` under its lock) receive each other's, all others their own.
+    pub fn ring_of(&self, queue: u16) -> u16 {
+        match self {
+            Interface::DdRing(ddring::Sizes { shared_by, .. })
+            | Interface::Corec(corec::Sizes { shared_by, .. }) => {
+                queue - queue % (*shared_by).clamp(1, QUEUES) as u16
+            }
+            _ => queue,
+        }
+    }
+
+    /// Whether its NIC half may pass a frame by pointer ([`crate::Rest::Buffer`]), as an emulated NIC does.
+    pub fn passes_pointers(&self) -> bool {
+        !matches!(self, Interface::DdRing(_) | Interface::Corec(_))
     }
 
     /// The shortest time after which it may change its ways, zero if it never does.
     pub fn round(&self) -> Ps {
         match self {
             Interface::Dynamic(s) => s.round,
-            Interface::PrivRing(_) | Interface::ShRing(_) | Interface::RxBisect(_) => Ps::ZERO,
+            _ => Ps::ZERO,
         }
     }
 
@@ -156,6 +188,14 @@ impl Interface {
                 ("report", u64::from(s.report)),
                 ("round_ns", s.round.ns()),
             ],
+            Interface::DdRing(s) => vec![
+                ("ring", u64::from(s.ring)),
+                ("shared_by", u64::from(s.shared_by)),
+                ("bulk", u64::from(s.refill == ddring::Refill::Bulk)),
+            ],
+            Interface::Corec(s) => {
+                vec![("ring", u64::from(s.ring)), ("shared_by", u64::from(s.shared_by))]
+            }
         }
     }
 }
@@ -193,6 +233,14 @@ pub fn build<S: Space>(
             let (hosts, nic) = dynamic::build(space, s, queues, buffers)?;
             (hosts.into_iter().map(|half| AnyHost::Dynamic(Box::new(half))).collect(), AnyNic::Dynamic(nic))
         }
+        Interface::DdRing(s) => {
+            let (hosts, nic) = ddring::build(space, s, queues, buffers)?;
+            (hosts.into_iter().map(AnyHost::DdRing).collect(), AnyNic::DdRing(nic))
+        }
+        Interface::Corec(s) => {
+            let (hosts, nic) = corec::build(space, s, queues, buffers)?;
+            (hosts.into_iter().map(AnyHost::Corec).collect(), AnyNic::DdRing(nic))
+        }
     })
 }
 
@@ -206,6 +254,10 @@ pub enum AnyHost<M: Memory> {
     RxBisect(rxbisect::HostHalf<M>),
     /// Shared or private rings; apart, since it is as large as the two together.
     Dynamic(Box<dynamic::HostHalf<M>>),
+    /// One consumer for each ring, or a lock.
+    DdRing(ddring::HostHalf<M>),
+    /// Several threads for each ring.
+    Corec(corec::HostHalf<M>),
 }
 
 /// A NIC half of any interface.
@@ -218,39 +270,43 @@ pub enum AnyNic<M: Memory> {
     RxBisect(rxbisect::NicHalf<M>),
     /// Shared or private rings.
     Dynamic(dynamic::NicHalf<M>),
+    /// Descriptors that come back in place, whoever receives.
+    DdRing(ddring::NicHalf<M>),
 }
 
 /// Calls the same method on whichever half it is.
 macro_rules! each {
-    ($any:ident, $self:expr, $half:ident => $call:expr) => {
+    ($any:ident $(+ $more:ident)?, $self:expr, $half:ident => $call:expr) => {
         match $self {
             $any::PrivRing($half) => $call,
             $any::ShRing($half) => $call,
             $any::RxBisect($half) => $call,
             $any::Dynamic($half) => $call,
+            $any::DdRing($half) => $call,
+            $($any::$more($half) => $call,)?
         }
     };
 }
 
 impl<M: Memory> Host<M> for AnyHost<M> {
     fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
-        each!(AnyHost, self, half => half.rx_burst(m, bufs, out))
+        each!(AnyHost + Corec, self, half => half.rx_burst(m, bufs, out))
     }
 
     fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
-        each!(AnyHost, self, half => half.fill(m, bufs))
+        each!(AnyHost + Corec, self, half => half.fill(m, bufs))
     }
 
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        each!(AnyHost, self, half => half.drain(m, bufs))
+        each!(AnyHost + Corec, self, half => half.drain(m, bufs))
     }
 
     fn waiting(&self, m: &mut M) -> u64 {
-        each!(AnyHost, self, half => half.waiting(m))
+        each!(AnyHost + Corec, self, half => half.waiting(m))
     }
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
-        each!(AnyHost, self, half => half.counter(i))
+        each!(AnyHost + Corec, self, half => half.counter(i))
     }
 }
 

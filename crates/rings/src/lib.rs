@@ -4,6 +4,8 @@
 //! them; [`tx`] and [`pool`] serve all.
 
 mod completions;
+pub mod corec;
+pub mod ddring;
 pub mod dynamic;
 mod empties;
 mod entry;

@@ -11,7 +11,7 @@ use crate::dynamic::judge::Mode;
 use crate::oracle::{self, Ledger, MARK, Offered, Violation};
 use crate::pool::CoreCache;
 use crate::tx::{HostTx, NicTx};
-use crate::{AnyHost, AnyNic, Buffers, Completion, Frame, Host, Nic, Outcome, Rest, Segment};
+use crate::{AnyHost, AnyNic, Buffers, Completion, Frame, Host, Interface, Nic, Outcome, Rest, Segment};
 
 /// Frames or completions of one call.
 const BURST: usize = 32;
@@ -23,7 +23,10 @@ pub struct MockNic<M: Memory> {
     rx: AnyNic<M>,
     tx: NicTx<M>,
     buffers: M::Buffers,
+    /// The books of each queue; those that share a ring have the first one's.
     offered: Offered,
+    /// The books for each queue.
+    rings: Vec<u16>,
     segments: Vec<Segment>,
     sent: u64,
     /// Empty buffers of the NIC's own, oldest first, where it passes pointers.
@@ -31,10 +34,16 @@ pub struct MockNic<M: Memory> {
 }
 
 impl<M: Memory> MockNic<M> {
-    /// A NIC of a port with `queues`.
-    pub fn new(m: M, rx: AnyNic<M>, tx: NicTx<M>, buffers: M::Buffers, queues: u32) -> MockNic<M> {
+    /// A NIC of a port with `queues` of `interface`.
+    pub fn new(
+        m: M,
+        (rx, tx): (AnyNic<M>, NicTx<M>),
+        buffers: M::Buffers,
+        (interface, queues): (&Interface, u32),
+    ) -> MockNic<M> {
         let offered = Offered::new(queues);
-        MockNic { m, rx, tx, buffers, offered, segments: Vec::new(), sent: 0, own: None }
+        let rings = (0..queues as u16).map(|queue| interface.ring_of(queue)).collect();
+        MockNic { m, rx, tx, buffers, offered, rings, segments: Vec::new(), sent: 0, own: None }
     }
 
     /// Frames lie in `own` buffers from now on before they are delivered, as under an emulated NIC; what
@@ -55,12 +64,13 @@ impl<M: Memory> MockNic<M> {
     pub fn arrive(&mut self, queue: u16, count: usize, len: u16) -> Result<usize, Violation> {
         let len = len.max(MARK as u16);
         let before = self.offered.count(Outcome::Delivered);
+        let ring = self.rings[usize::from(queue)];
         let mut left = count;
         while left > 0 {
             let n = left.min(BURST);
             let numbers: [u64; BURST] =
-                core::array::from_fn(|k| if k < n { self.offered.next(queue) } else { 0 });
-            let marks = numbers.map(|number| oracle::mark(queue, number));
+                core::array::from_fn(|k| if k < n { self.offered.next(ring) } else { 0 });
+            let marks = numbers.map(|number| oracle::mark(ring, number));
             let lies = self.admit(&marks[..n], len);
             let frame = |k| Frame {
                 rest: lies.get(k).map_or(Rest::Nothing, Rest::Buffer),
@@ -72,7 +82,7 @@ impl<M: Memory> MockNic<M> {
             self.rx.deliver(&mut self.m, queue, &frames[..admitted], &mut out[..admitted]);
             self.own.iter_mut().for_each(|own| own.extend(lies.iter().map(Cell::get)));
             for k in 0..n {
-                self.offered.ended(queue, numbers[k], out[k])?;
+                self.offered.ended(ring, numbers[k], out[k])?;
             }
             left -= n;
         }
@@ -138,12 +148,12 @@ impl<M: Memory> MockNic<M> {
         self.rx.start_queue(&mut self.m, queue);
     }
 
-    /// Enters into the books what the drain of `queue` found.
+    /// Enters into the books what the drain of `queue` found: `received` by all cores of its ring.
     ///
     /// # Errors
     /// A frame is missing, or was received twice.
     pub fn drained(&mut self, queue: u16, received: &Ledger, unread: u64) -> Result<(), Violation> {
-        self.offered.cut(queue, received, unread)
+        self.offered.cut(self.rings[usize::from(queue)], received, unread)
     }
 
     /// What was offered and what became of it.
@@ -182,7 +192,7 @@ pub struct MockHost<M: Memory> {
 }
 
 impl<M: Memory> MockHost<M> {
-    /// The core of `queue`.
+    /// The core that receives the frames of `queue`, or one of them.
     pub fn new(
         m: M,
         queue: u16,
@@ -246,11 +256,11 @@ impl<M: Memory> MockHost<M> {
     }
 
     /// Takes everything out of the receive rings after the NIC has stopped this queue; how many frames
-    /// had not been received.
+    /// will not be received. Frames of a ring that others still poll stay.
     pub fn drain_queue(&mut self) -> u64 {
         let unread = self.rx.waiting(&mut self.m);
         self.rx.drain(&mut self.m, &mut self.pool);
-        unread
+        unread - self.rx.waiting(&mut self.m)
     }
 
     /// Takes everything out of the transmit ring after the NIC has stopped this queue; how many buffers.
@@ -286,9 +296,9 @@ impl<M: Memory> MockHost<M> {
         twice.map_or(Ok(found.len() as u64), Err)
     }
 
-    /// What was received.
-    pub fn received(&self) -> &Ledger {
-        &self.received
+    /// What was received, with the queue that it was for, to be judged.
+    pub fn received(&self) -> (u16, &Ledger) {
+        (self.queue, &self.received)
     }
 
     /// Takes up to `count` buffers out of this core's pool.

@@ -7,7 +7,7 @@ use memory::{Geometry, Memory, Ps, Space};
 
 use crate::dynamic::judge::Mode;
 use crate::mock::{MockHost, MockNic};
-use crate::oracle::Violation;
+use crate::oracle::{Ledger, Violation};
 use crate::{Interface, SizeError, pool, tx};
 
 /// One step of a schedule. Numbers that are out of range wrap, so any sequence is a schedule.
@@ -156,10 +156,12 @@ impl<M: Memory> World<M> {
         let parts = hosts.into_iter().zip(host_tx).zip(pools);
         let cores = (0..count)
             .zip(parts)
-            .map(|(i, ((rx, tx), pool))| MockHost::new(core(i), i as u16, rx, tx, pool, buffers))
+            .map(|(i, ((rx, tx), pool))| {
+                MockHost::new(core(i), setup.interface.ring_of(i as u16), rx, tx, pool, buffers)
+            })
             .collect();
         Ok(World {
-            nic: MockNic::new(nic, rx, nic_tx, buffers, setup.queues),
+            nic: MockNic::new(nic, (rx, nic_tx), buffers, (&setup.interface, setup.queues)),
             cores,
             stalled: vec![false; count as usize],
             states: vec![State::Running; count as usize],
@@ -246,8 +248,12 @@ impl<M: Memory> World<M> {
                 if self.states[core] == State::Stopped {
                     let unread = self.cores[core].drain_queue();
                     self.states[core] = State::Drained;
-                    if core < usize::from(self.queues) {
-                        self.nic.drained(core as u16, self.cores[core].received(), unread)?;
+                    let (ring, _) = self.cores[core].received();
+                    let mut sharers =
+                        self.cores.iter().zip(&self.states).filter(|(core, _)| core.received().0 == ring);
+                    // Frames of a ring that another core still polls are not cut off.
+                    if core < usize::from(self.queues) && sharers.all(|(_, state)| *state == State::Drained) {
+                        self.nic.drained(core as u16, &self.received(ring), unread)?;
                     }
                 }
             }
@@ -263,6 +269,14 @@ impl<M: Memory> World<M> {
             _ => {}
         }
         Ok(0)
+    }
+
+    /// What the cores of a ring have received.
+    fn received(&self, ring: u16) -> Ledger {
+        let mut all = Ledger::default();
+        let ledgers = self.cores.iter().map(MockHost::received);
+        ledgers.filter(|(of, _)| *of == ring).for_each(|(_, ledger)| all.merge(ledger));
+        all
     }
 
     fn index(&self, core: u16) -> usize {
@@ -294,9 +308,7 @@ impl<M: Memory> World<M> {
             self.nic.stop();
             let polled = self.cores.iter_mut().zip(&self.states).filter(|(_, s)| **s != State::Drained);
             for (core, _) in polled {
-                while core.poll(usize::MAX)? > 0 {
-                    core.free(usize::MAX);
-                }
+                while core.poll(usize::MAX)? + core.free(usize::MAX) > 0 {}
             }
             self.nic.offered().judge(self.cores.iter().map(MockHost::received))?;
         }

@@ -95,7 +95,7 @@ fn rings_of_other_cores_have_a_mode_of_their_own() {
 /// Frames for both queues in steps of 25 us; core 0 receives `slow` of its 6 a step, core 1 all.
 /// What core 1 received.
 fn steps(world: &mut World<Plain>, count: u32, slow: usize) -> u64 {
-    let before = world.cores[1].received().count();
+    let before = world.cores[1].received().1.count();
     for _ in 0..count {
         for queue in 0..2 {
             world.nic.arrive(queue, 6, LEN).unwrap();
@@ -105,7 +105,7 @@ fn steps(world: &mut World<Plain>, count: u32, slow: usize) -> u64 {
         receive(world, 1);
         world.apply(Op::Tick { ns: 25_000 }).unwrap();
     }
-    world.cores[1].received().count() - before
+    world.cores[1].received().1.count() - before
 }
 
 /// Steps of [`steps`] in a round.

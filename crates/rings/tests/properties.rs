@@ -5,7 +5,7 @@ mod common;
 use memory::Ps;
 use proptest::prelude::*;
 use rings::world::{Op, Setup};
-use rings::{Interface, dynamic, privring, rxbisect, shring, tx};
+use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring, tx};
 
 fn power(range: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = u32> {
     range.prop_map(|n| 1 << n)
@@ -35,7 +35,15 @@ fn interface(queues: u32) -> impl Strategy<Value = Interface> {
             round: Ps::from_ns(ns),
         })
         .prop_map(Interface::Dynamic);
-    prop_oneof![privring, shring, rxbisect, dynamic]
+    let ddring = (power(1..=6), 1..=queues, any::<bool>())
+        .prop_map(|(ring, shared_by, bulk)| {
+            let refill = if bulk { ddring::Refill::Bulk } else { ddring::Refill::Each };
+            ddring::Sizes { ring, shared_by, refill }
+        })
+        .prop_map(Interface::DdRing);
+    let corec = (power(1..=8), 1..=queues)
+        .prop_map(|(ring, shared_by)| Interface::Corec(corec::Sizes { ring, shared_by }));
+    prop_oneof![privring, shring, rxbisect, dynamic, ddring, corec]
 }
 
 fn setup() -> impl Strategy<Value = Setup> {
@@ -80,7 +88,15 @@ proptest! {
         emulated in prop::option::of(0..64usize),
         cut: bool,
     ) {
+        // A thread of `corec` receives nothing that it has no buffer for, so frames stay in a ring whose pool
+        // is empty.
+        let receivable = setup.interface.held_buffers(setup.queues) as u32
+            + setup.queues * (2 * setup.cache + setup.tx.ring);
+        let corec = matches!(setup.interface, Interface::Corec(_));
+        let buffers = setup.buffers + if corec && !cut { receivable } else { 0 };
+        let setup = Setup { buffers, ..setup };
         let (mut world, _) = common::with(&setup);
+        let emulated = emulated.filter(|_| setup.interface.passes_pointers());
         let own = emulated.map(|count| world.emulate(count));
         world.fill();
         for op in ops {

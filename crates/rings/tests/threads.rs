@@ -9,7 +9,7 @@ use std::thread;
 use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
 use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
-use rings::{Interface, build, dynamic, pool, privring, rxbisect, shring, tx};
+use rings::{Interface, build, corec, ddring, dynamic, pool, privring, rxbisect, shring, tx};
 
 const QUEUES: u32 = 3;
 const BUFFERS: u32 = 512;
@@ -66,10 +66,10 @@ fn run(interface: &Interface) -> (Counters, Counters) {
     let (host_tx, nic_tx) = tx::build(&mut space, tx::Sizes { ring: 32, complete_every: 8 }, count).unwrap();
     let pools = pool::build(&mut space, BUFFERS, count, 16).unwrap();
     let view = region.view();
-    let mut nic = MockNic::new(view.clone(), rx, nic_tx, buffers, QUEUES);
+    let mut nic = MockNic::new(view.clone(), (rx, nic_tx), buffers, (interface, QUEUES));
     let mut cores: Vec<_> = (0..)
         .zip(hosts.into_iter().zip(host_tx).zip(pools))
-        .map(|(q, ((rx, tx), pool))| MockHost::new(view.clone(), q, rx, tx, pool, buffers))
+        .map(|(q, ((rx, tx), pool))| MockHost::new(view.clone(), interface.ring_of(q), rx, tx, pool, buffers))
         .collect();
     for host in &mut cores {
         assert_eq!(host.fill(), 0);
@@ -124,4 +124,24 @@ fn dynamic_between_threads() {
     let (_, cores) = run(&Interface::Dynamic(sizes));
     let sum = |name: &str| cores.iter().filter(|(n, _)| *n == name).map(|(_, n)| n).sum::<u64>();
     assert!(sum("by_shared") > 0 && sum("by_private") > 0 && sum("switches") > 1, "{cores:?}");
+}
+
+/// Each thread receives from the ring of all.
+#[test]
+fn corec_between_threads() {
+    for ring in [2, 64] {
+        let (_, cores) = run(&Interface::Corec(corec::Sizes { ring, shared_by: 3 }));
+        let sum = |name: &str| cores.iter().filter(|(n, _)| *n == name).map(|(_, n)| n).sum::<u64>();
+        assert!(sum("claims") > 0, "{cores:?}");
+    }
+    run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2 })); // and one alone
+}
+
+#[test]
+fn ddring_between_threads() {
+    for (shared_by, refill) in
+        [(1, ddring::Refill::Each), (1, ddring::Refill::Bulk), (3, ddring::Refill::Bulk)]
+    {
+        run(&Interface::DdRing(ddring::Sizes { ring: 64, shared_by, refill }));
+    }
 }

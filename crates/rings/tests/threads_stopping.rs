@@ -103,7 +103,7 @@ fn core(host: &mut MockHost<NativeView<'_>>, (asks, done): (Receiver<Ask>, Sende
                 unread = host.drain_queue();
                 host.drain_tx();
             }
-            done.send(Done { received: host.received().clone(), unread }).unwrap();
+            done.send(Done { received: host.received().1.clone(), unread }).unwrap();
         }
         let n = if running { host.poll(1 + (step % 32) as usize).unwrap() } else { 0 };
         step += 1;
@@ -130,10 +130,10 @@ fn run(interface: &Interface) {
     let (host_tx, nic_tx) = tx::build(&mut space, tx::Sizes { ring: 32, complete_every: 8 }, count).unwrap();
     let pools = pool::build(&mut space, BUFFERS, count, 16).unwrap();
     let view = region.view();
-    let nic = MockNic::new(view.clone(), rx, nic_tx, buffers, QUEUES.into());
+    let nic = MockNic::new(view.clone(), (rx, nic_tx), buffers, (interface, QUEUES.into()));
     let mut cores: Vec<_> = (0..)
         .zip(hosts.into_iter().zip(host_tx).zip(pools))
-        .map(|(q, ((rx, tx), pool))| MockHost::new(view.clone(), q, rx, tx, pool, buffers))
+        .map(|(q, ((rx, tx), pool))| MockHost::new(view.clone(), interface.ring_of(q), rx, tx, pool, buffers))
         .collect();
     for host in &mut cores {
         assert_eq!(host.fill(), 0);

@@ -65,7 +65,12 @@ impl Plain {
         let mut state = self.state.borrow_mut();
         let (field, words) = &mut state.fields[id];
         assert!(allowed.contains(&field.class), "{}: not a store for {:?}", field.name, field.class);
-        assert!(field.writer == self.side, "{}: written by the {:?}", field.name, self.side);
+        assert!(
+            field.writer == self.side || field.writer == Side::Both,
+            "{}: written by the {:?}",
+            field.name,
+            self.side
+        );
         words[at..at + W].copy_from_slice(&entry);
         let name = field.name;
         *state.stores.entry(name).or_default() += 1;

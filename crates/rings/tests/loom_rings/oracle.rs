@@ -90,7 +90,7 @@ impl<N: Nic<CheckedView>> Port<N> {
         H: Host<CheckedView>,
     {
         self.nic.stop(m);
-        self.offered.judge(cores.iter().map(|core| &core.received)).unwrap();
+        self.offered.judge(cores.iter().map(|core| (core.queue, &core.received))).unwrap();
         let mut all: Vec<_> = self.own.iter().map(|(_, own)| own.get()).collect();
         for mut core in cores {
             core.host.drain(m, &mut core.spares);

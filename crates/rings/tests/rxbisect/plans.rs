@@ -3,7 +3,7 @@
 use memory::{Geometry, Side, Space};
 use rings::mock::{MockHost, MockNic};
 use rings::rxbisect::{Ax, Bx, Plan, build_plan};
-use rings::{AnyHost, AnyNic, pool, tx};
+use rings::{AnyHost, AnyNic, Interface, pool, tx};
 
 use crate::*;
 
@@ -21,7 +21,8 @@ fn planned(sizes: Sizes, plan: &Plan) -> (MockNic<Plain>, Vec<MockHost<Plain>>) 
         .map(|((q, rx), (tx, pool))| MockHost::new(view.clone(), q, AnyHost::RxBisect(rx), tx, pool, buffers))
         .collect();
     hosts.iter_mut().for_each(|host| assert_eq!(host.fill(), 0));
-    (MockNic::new(space.side(Side::Nic), AnyNic::RxBisect(nic), nic_tx, buffers, n), hosts)
+    let halves = (AnyNic::RxBisect(nic), nic_tx);
+    (MockNic::new(space.side(Side::Nic), halves, buffers, (&Interface::RxBisect(sizes), n)), hosts)
 }
 
 #[test]

@@ -184,7 +184,9 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
     }
     if !s.interface.passes_pointers() {
         let what = format!("{} cannot be emulated: its descriptors have no room for", s.interface.name());
-        return Err(Error::Scenario(format!("{what} a pointer on the way back; allowed: privring, shring, rxbisect")));
+        return Err(Error::Scenario(format!(
+            "{what} a pointer on the way back; allowed: privring, shring, rxbisect"
+        )));
     }
     for p in 0..s.ports() {
         let (_, each) = emulator::physical(&s.interface, s.queues(p));

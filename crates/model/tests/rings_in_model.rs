@@ -18,8 +18,8 @@ use rings::oracle::{self, Ledger, MARK, Offered};
 use rings::pool::{self, CoreCache};
 use rings::tx::{self, HostTx, NicTx};
 use rings::{
-    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, dynamic, privring,
-    rxbisect, shring,
+    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, corec, ddring, dynamic,
+    privring, rxbisect, shring,
 };
 use world::{Out, World, server};
 
@@ -43,18 +43,19 @@ struct Seen {
 
 /// The receive half of the card: frames of random queue and size, in bursts that the cores cannot follow
 /// and gaps in which they catch up.
-fn arrive(m: &mut View, nic: &mut AnyNic<View>, seed: u64) -> Offered {
+fn arrive(m: &mut View, (interface, nic): (&Interface, &mut AnyNic<View>), seed: u64) -> Offered {
     let (mut chance, mut offered) = (Chance::new(seed), Offered::new(QUEUES));
     for n in 0..FRAMES {
         let gap = if n / 300 % 2 == 0 { 100_000 } else { 1_000 };
         rest(m, nic, Ps(u64::from(chance.below(2 * gap))));
         let queue = chance.below(QUEUES * 2).min(QUEUES - 1) as u16; // the last queue has the most
         let len = MARK as u32 + chance.below(1500);
-        let number = offered.next(queue);
-        let mark = oracle::mark(queue, number);
+        let ring = interface.ring_of(queue); // in whose books the frame stands
+        let number = offered.next(ring);
+        let mark = oracle::mark(ring, number);
         let mut outcome = [Outcome::BadFrame];
         nic.deliver(m, queue, &[oracle::frame(&mark, len as u16)], &mut outcome);
-        offered.ended(queue, number, outcome[0]).unwrap();
+        offered.ended(ring, number, outcome[0]).unwrap();
     }
     // What is in the rings is received and sent.
     rest(m, nic, Ps::from_us(500));
@@ -149,17 +150,17 @@ fn run(interface: &Interface, seed: u64) -> Seen {
 
     let (books, sent, received) = (Out::default(), Out::default(), Out::default());
     let done = Rc::new(Cell::new(false));
-    let (over, offered) = (done.clone(), books.clone());
+    let (over, offered, ports) = (done.clone(), books.clone(), interface.clone());
     w.nic(move |m| {
         m.pause(Ps::from_us(20), false); // the cores fill their rings
-        offered.push(arrive(m, &mut rx, seed));
+        offered.push(arrive(m, (&ports, &mut rx), seed));
         rx.stop(m);
         over.set(true);
     });
     let wire = sent.clone();
     w.agent(Agent::NicTx(0), move |m| wire.push(send(m, nic_tx, buffers)));
     for (i, (host, pool)) in hosts.into_iter().zip(pools).enumerate() {
-        let (queue, out) = (i as u16, received.clone());
+        let (queue, out) = (interface.ring_of(i as u16), received.clone());
         if host_txs.is_empty() {
             w.core(i as u32, move |m| allocate(m, host, pool));
             continue;
@@ -167,15 +168,15 @@ fn run(interface: &Interface, seed: u64) -> Seen {
         let tx = host_txs.remove(0);
         let (ledger, waiting) = (Ledger::default(), Vec::new());
         let core = Core { queue, host, tx, pool, buffers, ledger, waiting };
-        w.core(i as u32, move |m| out.push((queue, core.run(m))));
+        w.core(i as u32, move |m| out.push((i, queue, core.run(m))));
     }
     let mut engine = w.run_while_not(&done);
 
     let offered = books.all().pop().unwrap();
     let mut received = received.all();
     received.sort_unstable_by_key(|r| r.0);
-    offered.judge(received.iter().map(|(queue, ledger)| (*queue, ledger))).unwrap();
-    let received: Vec<Ledger> = received.into_iter().map(|r| r.1).collect();
+    offered.judge(received.iter().map(|(_, queue, ledger)| (*queue, ledger))).unwrap();
+    let received: Vec<Ledger> = received.into_iter().map(|r| r.2).collect();
     let (sent, end) = sent.all().pop().unwrap();
     assert_eq!(sent, received, "what was received was sent, in order");
     let mut m = engine.set_up(Agent::Core(0));
@@ -207,12 +208,16 @@ const BISECT: rxbisect::Sizes =
 const DYNAMIC: dynamic::Sizes =
     dynamic::Sizes { ring: 64, shared_by: 2, completions: 64, report: 4, round: Ps::from_us(20) };
 
-fn interfaces() -> [Interface; 4] {
+fn interfaces() -> [Interface; 8] {
     [
         Interface::PrivRing(privring::Sizes { ring: 64 }),
         Interface::ShRing(shring::Sizes { ring: 64, shared_by: 2, completions: 64 }),
         Interface::RxBisect(BISECT),
         Interface::Dynamic(DYNAMIC),
+        Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 1, refill: ddring::Refill::Each }),
+        Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 3, refill: ddring::Refill::Bulk }),
+        Interface::Corec(corec::Sizes { ring: 64, shared_by: 3 }),
+        Interface::Corec(corec::Sizes { ring: 32, shared_by: 2 }),
     ]
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use live::{Config, LiveError, LiveReport, Work};
 use memory::Ps;
-use rings::{Interface, dynamic, privring, rxbisect, shring};
+use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
 use crate::fail::Fail;
 use crate::out;
@@ -24,7 +24,7 @@ buffer must come back. Rates are of the wall clock on a busy or idle machine: co
 pub(crate) struct Options {
     #[command(flatten)]
     pub what: What,
-    /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic
+    /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic, corec, ddring
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = INTERFACES)]
     interfaces: Vec<String>,
     /// Write JSON instead of a table
@@ -59,7 +59,7 @@ pub(crate) struct What {
     /// The card drops where rings are full, instead of waiting
     #[arg(long)]
     pub drop: bool,
-    /// Rx ring entries (privring, shring, dynamic)
+    /// Rx ring entries (all but rxbisect)
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub ring: u32,
     /// Ax ring entries (rxbisect)
@@ -136,6 +136,8 @@ impl What {
                 shared_by: queues,
                 ..dynamic::Sizes::default()
             }),
+            "corec" => Interface::Corec(corec::Sizes { ring: self.ring, shared_by: queues }),
+            "ddring" => Interface::DdRing(ddring::Sizes { ring: self.ring, ..ddring::Sizes::default() }),
             _ => {
                 let what = "--interfaces: unknown interface";
                 return Err(Fail::new(format!("{what} `{interface}`; allowed: {ALLOWED}")));

@@ -10,6 +10,7 @@ use model::profile::Server;
 use model::{Antagonist, AntagonistKind, App, BURST, SAMPLING, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
+use rings::ddring::Refill;
 use traffic::{Rate, Sizes, Spec, Target, Trace, Workload};
 
 use crate::fail::Fail;
@@ -20,7 +21,7 @@ use crate::search::Search;
 pub(crate) const INTERFACES: [&str; 3] = ["privring", "shring", "rxbisect"];
 
 /// What `--interfaces` allows.
-pub(crate) const ALLOWED: &str = "privring, shring, rxbisect, dynamic";
+pub(crate) const ALLOWED: &str = "privring, shring, rxbisect, dynamic, corec, ddring";
 
 /// Traffic and server.
 #[derive(Args, Clone, Debug)]
@@ -72,9 +73,15 @@ pub(crate) struct Setup {
     /// LLC ways that DDIO may fill [default: the server's]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub ddio_ways: Option<u32>,
-    /// Rx ring entries: of each core for privring, of each shared ring for shring, of both for dynamic
+    /// Rx ring entries: of each core for privring, of each shared ring for shring and corec, of both for dynamic
     #[arg(long, value_name = "N", default_value_t = 1024, help_heading = "Sizes")]
     pub ring: u32,
+    /// Cores of a port that share a ring [default: all for shring, dynamic and corec, 1 for ddring]
+    #[arg(long, value_name = "N", help_heading = "Sizes")]
+    pub shared_by: Option<u32>,
+    /// How a core of ddring takes buffers: one for each frame (each) or for a burst at a time (bulk)
+    #[arg(long, value_name = "each|bulk", default_value = "each", help_heading = "Sizes")]
+    pub refill: String,
     /// Ax ring entries of each core (rxbisect)
     #[arg(long, value_name = "N", default_value_t = 128, help_heading = "Sizes")]
     pub ax: u32,
@@ -269,6 +276,15 @@ fn steer(name: &str) -> Result<SteerBy, Fail> {
     found.ok_or_else(|| Fail::new(format!("--steer: unknown `{name}`; allowed: rss, port")))
 }
 
+/// How buffers are taken, by its name.
+pub(crate) fn refill(name: &str) -> Result<Refill, Fail> {
+    match name {
+        "each" => Ok(Refill::Each),
+        "bulk" => Ok(Refill::Bulk),
+        _ => Err(Fail::new(format!("--refill: unknown `{name}`; allowed: each, bulk"))),
+    }
+}
+
 /// `stream:4`, `pagerank:8`.
 fn antagonist(text: &str) -> Result<Antagonist, Fail> {
     let found = text.split_once(':').and_then(|(name, threads)| {
@@ -334,26 +350,30 @@ impl Ready {
     fn interface(&self, name: &str) -> Result<Interface, Fail> {
         let s = &self.setup;
         let queues = self.cores / self.ports;
+        let shared_by = s.shared_by.unwrap_or(if name == "ddring" { 1 } else { queues });
         let interface = match name {
             "privring" => Interface::PrivRing(rings::privring::Sizes { ring: s.ring }),
-            "shring" => Interface::ShRing(rings::shring::Sizes {
-                ring: s.ring,
-                shared_by: queues,
-                ..Default::default()
-            }),
+            "shring" => {
+                Interface::ShRing(rings::shring::Sizes { ring: s.ring, shared_by, ..Default::default() })
+            }
             "rxbisect" => {
                 Interface::RxBisect(rings::rxbisect::Sizes { ax: s.ax, bx: s.bx, ..Default::default() })
             }
-            "dynamic" => Interface::Dynamic(rings::dynamic::Sizes {
+            "dynamic" => {
+                Interface::Dynamic(rings::dynamic::Sizes { ring: s.ring, shared_by, ..Default::default() })
+            }
+            "corec" => Interface::Corec(rings::corec::Sizes { ring: s.ring, shared_by }),
+            "ddring" => Interface::DdRing(rings::ddring::Sizes {
                 ring: s.ring,
-                shared_by: queues,
-                ..Default::default()
+                shared_by,
+                refill: refill(&s.refill)?,
             }),
             _ => {
                 let what = "--interfaces: unknown interface";
                 return Err(Fail::new(format!("{what} `{name}`; allowed: {ALLOWED}")));
             }
         };
+        check("--shared-by", shared_by, 1, queues, "cores of a port")?;
         let (lo, hi) = (self.server.nic.min_ring, self.server.nic.max_ring);
         let sizes: &[(&str, u32)] = match name {
             "rxbisect" => &[("--ax", s.ax), ("--bx", s.bx), ("--tx-ring", s.tx_ring)],
@@ -383,6 +403,8 @@ impl Ready {
             "steer": self.steer.name(),
             "ddio_ways": self.server.caches.ddio_ways,
             "ring": s.ring,
+            "shared_by": s.shared_by,
+            "refill": s.refill,
             "ax": s.ax,
             "bx": s.bx,
             "tx_ring": s.tx_ring,
@@ -460,6 +482,12 @@ impl Ready {
                 flag("bx", &s.bx);
             }
             _ => flag("ring", &s.ring),
+        }
+        if let Some(shared_by) = s.shared_by {
+            flag("shared-by", &shared_by);
+        }
+        if interface == "ddring" {
+            flag("refill", &s.refill);
         }
         flag("tx-ring", &s.tx_ring);
         if let Some(pool) = s.pool {

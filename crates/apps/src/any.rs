@@ -3,6 +3,7 @@
 use memory::Memory;
 use rings::Completion;
 
+use crate::ipsec::{self, Ipsec};
 use crate::kv::{self, Kv, Store};
 use crate::l3fwd::L3fwd;
 use crate::lb::{self, Lb};
@@ -24,11 +25,13 @@ pub enum Kind {
     Nf,
     /// Key-value store.
     Kv,
+    /// IPsec gateway.
+    Ipsec,
 }
 
 impl Kind {
     /// All applications.
-    pub const ALL: [Kind; 5] = [Kind::L3fwd, Kind::Lb, Kind::Nat, Kind::Nf, Kind::Kv];
+    pub const ALL: [Kind; 6] = [Kind::L3fwd, Kind::Lb, Kind::Nat, Kind::Nf, Kind::Kv, Kind::Ipsec];
 
     /// The name on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -38,6 +41,7 @@ impl Kind {
             Kind::Nat => "nat",
             Kind::Nf => "nf",
             Kind::Kv => "kv",
+            Kind::Ipsec => "ipsec",
         }
     }
 
@@ -49,6 +53,7 @@ impl Kind {
             Kind::Nat => nat::CYCLES,
             Kind::Nf => nf::CYCLES,
             Kind::Kv => kv::CYCLES,
+            Kind::Ipsec => ipsec::CYCLES,
         }
     }
 }
@@ -65,6 +70,8 @@ pub enum AnyApp<M: Memory, T, S> {
     Nf(Nf<M>),
     /// Key-value store.
     Kv(Kv<S>),
+    /// IPsec gateway.
+    Ipsec(Ipsec<M>),
 }
 
 /// Calls the same method on whichever application it is.
@@ -76,6 +83,7 @@ macro_rules! each {
             AnyApp::Nat($app) => $call,
             AnyApp::Nf($app) => $call,
             AnyApp::Kv($app) => $call,
+            AnyApp::Ipsec($app) => $call,
         }
     };
 }

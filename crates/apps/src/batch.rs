@@ -19,17 +19,26 @@ pub enum Cause {
     Consumed,
     /// No request that the application understands.
     BadRequest,
+    /// A policy says so.
+    Policy,
+    /// It no longer fits its buffer.
+    TooLong,
+    /// A security association has used up its sequence numbers.
+    SaSpent,
 }
 
 impl Cause {
     /// All causes, in order.
-    pub const ALL: [Cause; 6] = [
+    pub const ALL: [Cause; 9] = [
         Cause::TtlExpired,
         Cause::NoRoute,
         Cause::TableFull,
         Cause::BadHeader,
         Cause::Consumed,
         Cause::BadRequest,
+        Cause::Policy,
+        Cause::TooLong,
+        Cause::SaSpent,
     ];
 
     /// The name in every table and counter.
@@ -41,6 +50,9 @@ impl Cause {
             Cause::BadHeader => "bad_header",
             Cause::Consumed => "consumed",
             Cause::BadRequest => "bad_request",
+            Cause::Policy => "policy",
+            Cause::TooLong => "too_long",
+            Cause::SaSpent => "sa_spent",
         }
     }
 }

@@ -181,6 +181,21 @@ impl Headers {
         Some(whole.max(SHORTEST as u16))
     }
 
+    /// Where the IP packet lies in the frame, which may be longer: short frames are padded. `None` if the
+    /// packet says that it is longer than the frame, or does not say.
+    pub fn packet(&self) -> Option<Range<usize>> {
+        let l3 = usize::from(self.parsed.l3);
+        let (at, more) = if self.parsed.is_ipv4() { (l3 + 2, 0) } else { (l3 + 4, 40) };
+        let len = self.bytes().get(at..)?.first_chunk()?;
+        let end = l3 + usize::from(u16::from_be_bytes(*len)) + more;
+        (self.is_ip() && l3 + 20 <= end && end <= usize::from(self.len)).then_some(l3..end)
+    }
+
+    /// Another frame has been written in place of this one: nothing is to be stored.
+    pub fn replaced(&mut self) {
+        self.dirty = Range { start: SEEN, end: 0 };
+    }
+
     /// One hop less to live; `false`, and nothing changed, if there was none to lose.
     #[inline]
     pub fn hop(&mut self) -> bool {

@@ -8,6 +8,7 @@
 mod any;
 mod batch;
 mod headers;
+pub mod ipsec;
 pub mod kv;
 pub mod l3fwd;
 pub mod lb;

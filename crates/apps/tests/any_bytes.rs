@@ -4,6 +4,7 @@ mod bench;
 
 use std::sync::{Arc, LazyLock};
 
+use apps::ipsec::{Cost, Ipsec, Keys, Sa, Spd};
 use apps::kv::{self, Kv, Partition};
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::Lb;
@@ -24,6 +25,10 @@ fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>, Part
     match kind {
         Kind::L3fwd => AnyApp::L3fwd(L3fwd::new(FIB.clone(), Table, 0)),
         Kind::Kv => AnyApp::Kv(Kv::new(Partition::new(kv::Shape::new(64), Table), 0, 1, 0)),
+        Kind::Ipsec => {
+            let sa = Sa::new(1, [192, 0, 2, 1], [192, 0, 2, 2], Keys::gcm([7; 16], [0; 4]));
+            AnyApp::Ipsec(Ipsec::new(L3fwd::new(FIB.clone(), Table, 0), Spd::thirds(), sa, Cost::default()))
+        }
         Kind::Lb => AnyApp::Lb(Lb::new(table(), 3, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[10, 0, 0, 1]], None, 0)),
         Kind::Nf => {

@@ -10,6 +10,7 @@ use crate::flows::{CHUNK, Flows, checksums_hold};
 use crate::ledger::Ledger;
 use crate::shared::Shared;
 use crate::stamp::Stamp;
+use crate::tunnel::Tunnels;
 
 /// Frames taken off the transmit rings between two chunks stored.
 const SENT: usize = 64;
@@ -24,6 +25,8 @@ pub(crate) struct Card<M: Memory> {
     pub(crate) flows: Flows,
     /// What came back through the transmit rings.
     pub(crate) ledger: Ledger,
+    /// Opens what comes back sealed.
+    pub(crate) tunnels: Tunnels,
     /// Whether anything should.
     pub(crate) returns: bool,
     /// Whether a frame that finds no room is offered again, instead of dropped.
@@ -105,7 +108,7 @@ impl<M: Memory> Card<M> {
                 break;
             }
             stuck = left == before;
-            let moved = take_sent(m, &mut self.tx, &mut self.ledger) > 0;
+            let moved = take_sent(m, &mut self.tx, &mut self.tunnels, &mut self.ledger) > 0;
             if stuck && !moved {
                 self.waits += 1;
                 m.idle();
@@ -115,16 +118,16 @@ impl<M: Memory> Card<M> {
     }
 
     fn take_sent(&mut self) -> usize {
-        take_sent(&mut self.m, &mut self.tx, &mut self.ledger)
+        take_sent(&mut self.m, &mut self.tx, &mut self.tunnels, &mut self.ledger)
     }
 }
 
 /// Ends some of the frames that applications have sent; how many.
-fn take_sent<M: Memory>(m: &mut M, tx: &mut TxPort<M>, ledger: &mut Ledger) -> usize {
+fn take_sent<M: Memory>(m: &mut M, tx: &mut TxPort<M>, tunnels: &mut Tunnels, ledger: &mut Ledger) -> usize {
     for done in 0..SENT {
         let more = tx.send(m, |sent| {
-            let right = checksums_hold(sent.head, sent.len);
-            ledger.record(Stamp::read(sent.head).filter(|_| right));
+            let whole = tunnels.open(sent.head, sent.len).filter(|(head, len)| checksums_hold(head, *len));
+            ledger.record(whole.and_then(|(head, _)| Stamp::read(head)));
         });
         if !more {
             return done;

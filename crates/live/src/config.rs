@@ -3,6 +3,8 @@
 use memory::Ps;
 use rings::Interface;
 
+use crate::tunnel::Tunnels;
+
 /// What the workers do with frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Work {
@@ -73,7 +75,10 @@ impl Config {
     /// # Errors
     /// Names the value that is not allowed, and what is.
     pub(crate) fn validate(&self) -> Result<(), String> {
-        let most = u32::from(crate::ROOM);
+        let most = match self.work {
+            Work::App(apps::Kind::Ipsec) => Tunnels::LONGEST,
+            _ => crate::ROOM,
+        };
         let allowed = [
             ("workers", u64::from(self.workers), 1, 64),
             ("packets", self.packets, 1, u64::from(self.flows) << 31),

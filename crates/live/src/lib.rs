@@ -16,6 +16,7 @@ mod run;
 mod shared;
 mod stamp;
 mod threads;
+mod tunnel;
 mod watch;
 
 pub use config::{Config, Work};

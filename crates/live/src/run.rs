@@ -1,8 +1,10 @@
 //! Chooses the application, and sums a run up.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use apps::ipsec::{Cost, Ipsec, Spd};
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::{self, Lb};
 use apps::nat::Nat;
@@ -21,6 +23,7 @@ use crate::core::Core;
 use crate::ledger::{Faults, Ledger};
 use crate::report::LiveReport;
 use crate::threads::{Lease, Threads, View};
+use crate::tunnel::Tunnels;
 use crate::watch::{self, Ended};
 
 /// The public address of the translation.
@@ -50,6 +53,15 @@ pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
             let (fib, numbers) = (Arc::new(Fib::default_route()), Numbers::real());
             let route = || L3fwd::<View>::new(fib.clone(), Table, 0);
             run_with(config, || Nf::new(route(), numbers.clone(), Table, 0, 1, 0), |_| None)
+        }
+        Work::App(Kind::Ipsec) => {
+            let (fib, worker) = (Arc::new(Fib::default_route()), Cell::new(0));
+            let gateway = || {
+                let route = L3fwd::<View>::new(fib.clone(), Table, 0);
+                let number = worker.replace(worker.get() + 1);
+                Ipsec::new(route, Spd::thirds(), Tunnels::sa(number), Cost::default())
+            };
+            run_with(config, gateway, |_| None)
         }
         Work::App(Kind::Kv) => {
             Err(LiveError::Config("kv answers requests, and this card sends none".to_owned()))
@@ -171,6 +183,9 @@ fn named<A>(cores: &[Core<View, A>], card: &Card<View>) -> BTreeMap<&'static str
         sums.insert(name, count);
     }
     sums.insert("card_waits", card.waits);
+    if card.tunnels.opened > 0 {
+        sums.insert("opened", card.tunnels.opened);
+    }
     sums.insert("tx_faults", card.tx.faults());
     sums
 }

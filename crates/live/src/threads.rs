@@ -18,6 +18,7 @@ use crate::core::{Core, allocate, work};
 use crate::flows::Flows;
 use crate::ledger::Ledger;
 use crate::shared::Shared;
+use crate::tunnel::Tunnels;
 use crate::{LiveError, ROOM};
 
 /// The view of every thread. The region outlives them all: a thread that hangs cannot be ended, so the
@@ -156,10 +157,15 @@ impl Ends {
         let port = Port::new(nic_half, rss, config.workers, device);
         let flows = Flows::new(&port, config.flows, config.frame_len, config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
+        let sealed = config.work == Work::App(apps::Kind::Ipsec);
+        let tunnels = if sealed { Tunnels::new(config.workers) } else { Tunnels::default() };
+        let head = if sealed { Tunnels::longest(config.frame_len) } else { nic::HEAD };
+        let sending = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head };
         let card = Card {
             m: lease.region().view(),
             port,
-            tx: TxPort::new(nic_tx, frames, TxConfig { rate_bps: 0, ahead: Ps::ZERO, ..TxConfig::default() }),
+            tx: TxPort::new(nic_tx, frames, sending),
+            tunnels,
             frames,
             ledger: Ledger::new(config.flows),
             returns: config.work != Work::Check,

@@ -54,7 +54,7 @@ fn every_interface_moves_every_frame_to_one_to_three_workers() {
 #[test]
 fn applications_send_every_frame_back_with_right_checksums() {
     for interface in interfaces(2) {
-        for kind in Kind::ALL.into_iter().filter(|k| *k != Kind::Kv) {
+        for kind in Kind::ALL.into_iter().filter(|k| !matches!(k, Kind::Kv | Kind::Ipsec)) {
             let config = Config {
                 workers: 2,
                 packets: PACKETS / 4,
@@ -64,6 +64,25 @@ fn applications_send_every_frame_back_with_right_checksums() {
             };
             lossless(&config);
         }
+    }
+}
+
+#[test]
+fn the_gateway_drops_a_third_of_all_flows_and_seals_a_third() {
+    for frame_len in [60, 1000] {
+        let config = Config {
+            workers: 2,
+            packets: PACKETS / 4,
+            work: Work::App(Kind::Ipsec),
+            frame_len,
+            ..Config::new(Interface::PrivRing(privring::Sizes { ring: 256 }))
+        };
+        let report = run(&config).unwrap_or_else(|e| panic!("{e}"));
+        let dropped = report.app_dropped["policy"];
+        assert_eq!((report.app_dropped.len(), report.checked + dropped), (1, config.packets));
+        let third = config.packets / 4..config.packets / 2;
+        assert!(third.contains(&dropped) && third.contains(&report.counters["opened"]), "{report:?}");
+        assert_eq!((report.faults.corrupt, report.faults.late, report.buffers_in_use), (0, 0, 0));
     }
 }
 

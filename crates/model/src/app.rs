@@ -31,6 +31,8 @@ pub enum App {
         /// Keys, all present.
         keys: u64,
     },
+    /// An IPsec gateway.
+    Ipsec,
     /// Reads every byte of a frame and frees its buffer: the receiver of `bench live`.
     Sink,
 }
@@ -43,6 +45,7 @@ impl From<Kind> for App {
             Kind::Nat => App::Nat,
             Kind::Nf => App::Nf { target_reads: 0 },
             Kind::Kv => App::Kv { keys: traffic::KEYS },
+            Kind::Ipsec => App::Ipsec,
         }
     }
 }

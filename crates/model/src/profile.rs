@@ -197,6 +197,12 @@ pub struct Constants {
     /// Base cycles of a frame in NF.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub nf_cycles: Constant,
+    /// Cycles to seal a packet by ESP, beside those of its bytes.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub esp_frame_cycles: Constant,
+    /// Cycles to encipher and sign a byte.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub esp_byte_cycles: Constant,
     /// The load generator's share of a measured latency, microseconds.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub generator_us: Constant,
@@ -259,7 +265,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 35] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 37] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -283,6 +289,8 @@ impl Constants {
             ("lb_cycles", &self.lb_cycles, Of::Card),
             ("nat_cycles", &self.nat_cycles, Of::Card),
             ("nf_cycles", &self.nf_cycles, Of::Card),
+            ("esp_frame_cycles", &self.esp_frame_cycles, Of::Card),
+            ("esp_byte_cycles", &self.esp_byte_cycles, Of::Card),
             ("generator_us", &self.generator_us, Of::Only(Card)),
             ("remote_ns", &self.remote_ns, Of::Card),
             ("pause_us", &self.pause_us, Of::Card),

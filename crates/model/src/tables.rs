@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use apps::ipsec::{self, Ipsec, Sa, Spd, Suite};
 use apps::table::{Declared, Shape};
 use apps::{AnyApp, kv, l3fwd, lb, nat, nf};
 
@@ -50,7 +51,7 @@ impl Tables {
         let flows = shape.bind(space, "flows")?;
         let kind = match s.app {
             App::Lb | App::Nat | App::Sink => Kind::Plain,
-            App::L3fwd => {
+            App::L3fwd | App::Ipsec => {
                 let fib = Arc::new(l3fwd::Fib::default_route());
                 let table = fib.bind(space)?;
                 Kind::Routes(fib, table)
@@ -81,6 +82,10 @@ impl Tables {
         let route = |fib: &Arc<l3fwd::Fib>, table| l3fwd::L3fwd::new(fib.clone(), table, cycles);
         Ok(ModelApp::Packets(match (s.app, &self.kind) {
             (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: meter.clone() })),
+            (App::Ipsec, Kind::Routes(fib, table)) => {
+                let sa = Sa::declared(Suite::default(), place.core as u32 + 1, ipsec::HERE, ipsec::THERE);
+                AnyApp::Ipsec(Ipsec::new(route(fib, *table), Spd::thirds(), sa, sealing(s)))
+            }
             (_, Kind::Routes(fib, table)) => AnyApp::L3fwd(route(fib, *table)),
             (App::Nf { target_reads }, Kind::Numbers(fib, table, buffer)) => {
                 let extra = if place.queue == 0 { target_reads } else { 0 };
@@ -100,6 +105,12 @@ impl Tables {
     }
 }
 
+/// What sealing costs.
+fn sealing(s: &Scenario) -> ipsec::Cost {
+    let c = &s.server.constants;
+    ipsec::Cost { frame: c.esp_frame_cycles.value as u32, byte: c.esp_byte_cycles.value }
+}
+
 /// Base cycles of a frame in the application, 0 where it has none.
 pub(crate) fn cycles(s: &Scenario) -> Result<u32, Error> {
     let c = &s.server.constants;
@@ -109,6 +120,8 @@ pub(crate) fn cycles(s: &Scenario) -> Result<u32, Error> {
         App::Nat => ("nat_cycles", &c.nat_cycles),
         App::Nf { .. } => ("nf_cycles", &c.nf_cycles),
         App::Kv { .. } => ("l3fwd_cycles", &c.l3fwd_cycles), // A41
+        App::Ipsec if c.esp_frame_cycles.is_absent() => ("esp_frame_cycles", &c.esp_frame_cycles),
+        App::Ipsec => ("l3fwd_cycles", &c.l3fwd_cycles), // beside sealing
         App::Sink => return Ok(0),
     };
     if cycles.is_absent() {

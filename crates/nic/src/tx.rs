@@ -6,7 +6,7 @@ use rings::tx::NicTx;
 
 use crate::wire::Pace;
 
-/// Bytes of a sent frame that the wire's end gets to see.
+/// Bytes of a sent frame that the wire's end gets to see, unless told otherwise.
 pub const HEAD: usize = 128;
 
 /// What a port's transmit side can do.
@@ -16,7 +16,7 @@ pub struct TxConfig {
     pub rate_bps: u64,
     /// How far the card reads ahead of the wire: what its transmit buffer holds, as time on the wire.
     pub ahead: Ps,
-    /// Bytes of a frame that the wire's end wants to see, at most [`HEAD`].
+    /// Bytes of a frame that the wire's end wants to see.
     pub head: usize,
 }
 
@@ -48,10 +48,9 @@ pub struct TxPort<M: Memory> {
     buffers: M::Buffers,
     wire: Pace,
     ahead: Ps,
-    seen: usize,
     /// Scratch: the frame in hand.
     segments: Vec<Segment>,
-    head: [u8; HEAD],
+    head: Box<[u8]>,
     sent: u64,
     bytes: u64,
     faults: u64,
@@ -65,9 +64,8 @@ impl<M: Memory> TxPort<M> {
             buffers,
             wire: Pace::new(config.rate_bps),
             ahead: config.ahead,
-            seen: config.head.min(HEAD),
             segments: Vec::with_capacity(8),
-            head: [0; HEAD],
+            head: vec![0; config.head].into_boxed_slice(),
             sent: 0,
             bytes: 0,
             faults: 0,
@@ -113,7 +111,7 @@ impl<M: Memory> TxPort<M> {
         let at = if self.wire.limits() { self.wire.send(m.now(), len) } else { Ps::ZERO };
         self.sent += 1;
         self.bytes += u64::from(len);
-        wire(Sent { queue, buf, head: &self.head[..self.seen.min(len as usize)], len, at });
+        wire(Sent { queue, buf, head: &self.head[..self.head.len().min(len as usize)], len, at });
         true
     }
 
@@ -123,7 +121,7 @@ impl<M: Memory> TxPort<M> {
         for s in &self.segments {
             let end = u32::from(s.off) + u32::from(s.len);
             let buf = m.check(self.buffers, s.buf.0, end).ok()?;
-            let keep = usize::from(s.len).min(self.seen - seen);
+            let keep = usize::from(s.len).min(self.head.len() - seen);
             m.get(self.buffers, buf, u32::from(s.off), &mut self.head[seen..seen + keep], u32::from(s.len));
             seen += keep;
             len += u32::from(s.len);

@@ -41,7 +41,7 @@ pub(crate) struct What {
     /// Frames that the card stores
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     pub packets: u64,
-    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf (and send)
+    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send)
     #[arg(long, value_name = "A", default_value = "check")]
     pub app: String,
     /// Flows

@@ -64,7 +64,8 @@ pub(crate) struct Setup {
     /// A core on the other node plays the NIC of each port: virtual rings over physical ones
     #[arg(long, help_heading = "Server")]
     pub emulated: bool,
-    /// Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store)
+    /// Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store),
+    /// ipsec (gateway: a third of all flows forwarded, a third dropped, a third sealed)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
     /// Random reads of a frame that the first core of each port makes beside those of all (nf)

@@ -31,6 +31,16 @@ impl<M: Memory> L3fwd<M> {
     pub fn new(fib: Arc<Fib>, table: M::Table, cycles: u32) -> L3fwd<M> {
         L3fwd { fib, table, cycles, mac: [0x02, 0, 0, 0, 0, 1] }
     }
+
+    /// The next hop to an IPv4 destination.
+    pub(crate) fn hop(&self, m: &mut M, to: [u8; 4]) -> Option<NextHop> {
+        self.fib.ipv4(m, self.table, to)
+    }
+
+    /// Destination and source of a frame to `hop`.
+    pub(crate) fn macs(&self, hop: NextHop) -> [[u8; 6]; 2] {
+        [hop.mac, self.mac]
+    }
 }
 
 impl<M: Memory> App<M> for L3fwd<M> {

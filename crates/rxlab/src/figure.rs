@@ -4,6 +4,7 @@ mod at;
 mod show;
 
 use model::Start;
+use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -11,11 +12,13 @@ use crate::fail::Fail;
 use crate::judge::{self, Rule};
 use crate::lab::{Job, Pair};
 use crate::metric::{self, Sample, Samples};
-use crate::plan::{Claim, Finding, Plan, Series};
+use crate::plan::{Claim, Finding, Kind, Plan, Series};
+use crate::queue;
 use crate::setup::Setup;
 use crate::slices::slices;
 
 use at::At;
+pub(crate) use at::Measured;
 pub(crate) use show::{all_claims, held, overview, report, text};
 
 /// What overrides a plan's own settings.
@@ -49,9 +52,26 @@ pub(crate) struct Prepared {
     pub jobs: Vec<Job>,
     /// Number of the series and swept value.
     places: Vec<(usize, f64)>,
-    /// Number of the series and its points, where traffic is cut into slices.
-    slices: Vec<(usize, Vec<(f64, At)>)>,
+    /// Number of the series, swept value, and what is to be found there, where that is no job.
+    others: Vec<(usize, f64, Other)>,
     assumed: Vec<(&'static str, f64, String)>,
+}
+
+/// A point of another kind than runs of the model.
+enum Other {
+    /// Found already: a slice of traffic.
+    Found(Measured),
+    /// A queueing system.
+    Queue(queue::Options),
+}
+
+impl Other {
+    fn find(self) -> Result<Measured, Fail> {
+        match self {
+            Other::Found(found) => Ok(found),
+            Other::Queue(options) => options.measure(),
+        }
+    }
 }
 
 /// A claim and what was obtained for it.
@@ -85,10 +105,17 @@ impl Prepared {
     /// # Errors
     /// The first option that is not allowed, with plan and series.
     pub(crate) fn new(plan: Plan, overrides: Overrides) -> Result<Prepared, Fail> {
-        let (mut jobs, mut places, mut cut, mut assumed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (mut jobs, mut places, mut others, mut assumed) =
+            (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for (index, series) in plan.series.iter().enumerate() {
             let named = |e: Fail| Fail::new(format!("{}: series {}: {e}", plan.id, series.id));
             for (x, words) in plan.points(series) {
+                if plan.kind == Kind::Queue {
+                    let mut options = queue::Options::parse(&words).map_err(named)?;
+                    options.seed = overrides.seed;
+                    others.push((index, x, Other::Queue(options)));
+                    continue;
+                }
                 let mut setup = Setup::parse(&words).map_err(named)?;
                 setup.seed = overrides.seed;
                 setup.placements = overrides.placements.unwrap_or(setup.placements);
@@ -96,8 +123,9 @@ impl Prepared {
                 let ready = setup.ready().map_err(named)?;
                 if let Some(count) = plan.slices {
                     let command = format!("rxlab experiment run {} --seed {}", plan.id, overrides.seed);
-                    let points = slices(&ready, count).map_err(named)?;
-                    cut.push((index, points.into_iter().map(|s| At::slice(s, &command)).collect()));
+                    for (at, found) in slices(&ready, count, &command).map_err(named)? {
+                        others.push((index, at, Other::Found(found)));
+                    }
                     continue;
                 }
                 let interface = series.interface.as_str();
@@ -112,10 +140,10 @@ impl Prepared {
                 assumed = ready.server.assumed();
             }
         }
-        Ok(Prepared { plan, overrides, jobs, places, slices: cut, assumed })
+        Ok(Prepared { plan, overrides, jobs, places, others, assumed })
     }
 
-    /// Judges what the runs found, one pair for each job.
+    /// Finds what is no run of the model, and judges all; one pair for each job.
     ///
     /// # Errors
     /// A metric that cannot be read.
@@ -125,8 +153,14 @@ impl Prepared {
         for ((index, x), pair) in self.places.into_iter().zip(pairs) {
             points[index].push((x, At::Runs(Box::new(pair))));
         }
-        for (index, slices) in self.slices {
-            points[index].extend(slices);
+        let others: Vec<_> = self
+            .others
+            .into_par_iter()
+            .with_max_len(1)
+            .map(|(index, x, other)| Ok((index, x, other.find()?)))
+            .collect::<Result<_, Fail>>()?;
+        for (index, x, found) in others {
+            points[index].push((x, At::Measured(found)));
         }
         let samples: Vec<Samples> = plan.series.iter().zip(&points).map(|(s, p)| samples(s, p)).collect();
         let named = |id: &str, e: String| Fail::new(format!("{}: {id}: {e}", plan.id));

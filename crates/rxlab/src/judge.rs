@@ -44,7 +44,7 @@ pub(crate) struct Judged {
     pub holds: Option<bool>,
 }
 
-/// Reads a published cell: `0.8`, `yes`, `100-119`, `97.9 97.8`, `88 -> 1`, `1 + 1/4`.
+/// Reads a published cell (`theory` is 1, what a ratio to the exact value should be): `0.8`, `yes`, `100-119`, `97.9 97.8`, `88 -> 1`, `1 + 1/4`.
 pub(crate) fn cells(text: &str) -> Result<Vec<Cell>, String> {
     let text = text.replace("->", " ").replace('+', " ");
     let mut found = Vec::new();
@@ -64,7 +64,7 @@ pub(crate) fn cells(text: &str) -> Result<Vec<Cell>, String> {
 fn cell(word: &str) -> Option<Cell> {
     let point = |v: f64| Some(Cell { lo: v, hi: v });
     match word {
-        "yes" => return point(1.0),
+        "yes" | "theory" => return point(1.0),
         "no" => return point(0.0),
         _ => {}
     }
@@ -185,7 +185,8 @@ mod tests {
         assert_eq!(cells("1 + 1/4").unwrap(), [one(1.0), one(0.25)]);
         assert_eq!(cells("1 read + 2 RFO").unwrap(), [one(1.0), one(2.0)]);
         assert_eq!(cells("100-119").unwrap(), [Cell { lo: 100.0, hi: 119.0 }]);
-        assert!(cells("theory").is_err());
+        assert_eq!(cells("theory").unwrap(), [one(1.0)]);
+        assert!(cells("hearsay").is_err());
         assert!(cells("1e999").is_err());
         assert!(cells("5-1").is_err());
     }

@@ -21,6 +21,7 @@ mod plan;
 mod plot;
 mod point;
 mod profile;
+mod queue;
 mod row;
 mod search;
 mod setup;
@@ -69,6 +70,8 @@ enum Command {
     Bench(bench::Bench),
     /// Measure this machine's primitives as a profile for the model
     Calibrate(calibrate::Options),
+    /// One queue for all servers against one for each: simulated, and in exact theory
+    Queue(queue::Queue),
     /// Show the described servers
     Profile(profile::Profile),
 }
@@ -83,6 +86,7 @@ fn main() -> ExitCode {
             Command::Live(options) => live::run(options),
             Command::Bench(options) => bench::run(options),
             Command::Calibrate(options) => calibrate::run(options),
+            Command::Queue(options) => queue::run(&options),
             Command::Profile(options) => profile::run(options),
         },
         Err(error) => refused(&error),

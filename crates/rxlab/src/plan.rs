@@ -30,6 +30,8 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "rxbisect/fig17",
     "rxbisect/fig18",
     "ddio-bench/descriptors",
+    "corec/fig3",
+    "corec/fig4",
 ];
 
 /// A published figure or table.
@@ -44,7 +46,10 @@ pub(crate) struct Plan {
     pub source: String,
     /// What a reader must know: inputs, what is native and what is emulated.
     pub notes: Vec<String>,
-    /// Options of `rxlab compare` that all series share; a series' own come behind and override them.
+    /// Which command runs its points.
+    #[serde(default)]
+    pub kind: Kind,
+    /// Options of that command that all series share; a series' own come behind and override them.
     pub options: String,
     /// What is swept, as the x axis says it.
     #[serde(default)]
@@ -81,10 +86,10 @@ pub(crate) struct Series {
     pub id: String,
     /// Its name for people.
     pub label: String,
-    /// Receive interface; none where slices of traffic are looked at.
+    /// Receive interface; none where slices of traffic are looked at, and of kinds that have none.
     #[serde(default)]
     pub interface: String,
-    /// Options of `rxlab compare`.
+    /// Options of the plan's command.
     #[serde(default)]
     pub options: String,
     /// A path that ends the options: one word, whatever it holds.
@@ -102,6 +107,17 @@ pub(crate) struct Sweep {
     pub option: String,
     /// Values, in ascending order: the x of the points.
     pub values: Vec<f64>,
+}
+
+/// The command whose options a plan has, and which runs its points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Kind {
+    /// `rxlab compare`: interfaces in the model, from empty and from full rings.
+    #[default]
+    Compare,
+    /// `rxlab queue`: queueing theory.
+    Queue,
 }
 
 /// How an x axis is drawn.
@@ -130,6 +146,11 @@ pub(crate) struct Finding {
 }
 
 impl Plan {
+    /// Whether its points are runs from empty and from full rings.
+    pub(crate) fn has_starts(&self) -> bool {
+        self.kind == Kind::Compare && self.slices.is_none()
+    }
+
     /// The points of `series`: what is swept there, and all options as words.
     pub(crate) fn points(&self, series: &Series) -> Vec<(f64, Vec<String>)> {
         let words = |x: Option<f64>| {
@@ -236,6 +257,9 @@ impl Plan {
         if plan.series.is_empty() {
             return Err(bad("no series; a plan needs at least one".into()));
         }
+        if plan.kind != Kind::Compare && (plan.slices.is_some() || plan.search) {
+            return Err(bad("slices, search: allowed in plans of kind compare".into()));
+        }
         for sweep in plan.series.iter().filter_map(|s| s.sweep.as_ref()) {
             if sweep.values.is_empty() || !sweep.values.is_sorted() || !sweep.option.contains("{}") {
                 return Err(bad(format!(
@@ -296,7 +320,7 @@ mod tests {
             assert_eq!(given, listed, "{}", claim.id);
             assert_eq!(claim.unit, row[6], "{}", claim.id);
         }
-        for prefix in ["rxb-f2-", "rxb-f10-", "ddio-desc"] {
+        for prefix in ["rxb-f2-", "rxb-f10-", "ddio-desc", "cor-f3"] {
             for row in rows.iter().filter(|r| r[0].starts_with(prefix)) {
                 assert!(claims.iter().any(|c| c.id == row[0]), "{} is in no plan", row[0]);
             }

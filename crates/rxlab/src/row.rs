@@ -122,9 +122,22 @@ const SLICE: [Field; 2] = [
     f("heaviest", "most / mean frames of a core", "ratio", |_| f64::NAN),
 ];
 
+/// Fields of a queueing system, see `queue.rs`.
+const QUEUE: [Field; 9] = [
+    f("sojourn_mean", "mean time in the system", "service times", |_| f64::NAN),
+    f("sojourn_p99", "p99 time in the system", "service times", |_| f64::NAN),
+    f("mean_ratio", "mean / theory's", "ratio", |_| f64::NAN),
+    f("p99_ratio", "p99 / theory's", "ratio", |_| f64::NAN),
+    f("mean_off_pct", "distance of the mean from theory", "%", |_| f64::NAN),
+    f("p99_off_pct", "distance of the p99 from theory", "%", |_| f64::NAN),
+    f("mean_ci_pct", "95% interval of the mean", "+- %", |_| f64::NAN),
+    f("p99_ci_pct", "95% interval of the p99", "+- %", |_| f64::NAN),
+    f("customers", "customers", "", |_| f64::NAN),
+];
+
 /// The description of a field, `None` for an unknown name.
 pub(crate) fn describe(name: &str) -> Option<&'static Field> {
-    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).find(|f| f.name == name)
+    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).find(|f| f.name == name)
 }
 
 impl Row {

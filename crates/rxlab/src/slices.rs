@@ -4,26 +4,19 @@
 use traffic::{Arrival, Line};
 
 use crate::fail::Fail;
+use crate::figure::Measured;
 use crate::setup::Ready;
 
 /// Frames of generated traffic that are looked at; of a capture, all.
 const FRAMES: u64 = 1_000_000;
 
-/// One slice of time.
-pub(crate) struct Slice {
-    /// Its middle, seconds from the first frame.
-    pub at: f64,
-    /// Most frames of a core / fewest; infinite where a core got none.
-    pub imbalance: f64,
-    /// Most frames of a core / mean.
-    pub heaviest: f64,
-}
-
-/// Cuts the traffic of all ports into `count` slices of equal length.
+/// Cuts the traffic of all ports into `count` slices of equal length; of each its middle, seconds from the
+/// first frame, and what `command` finds there: most frames of a core / fewest (infinite where a core got
+/// none), most / mean.
 ///
 /// # Errors
 /// There is no traffic.
-pub(crate) fn slices(ready: &Ready, count: u32) -> Result<Vec<Slice>, Fail> {
+pub(crate) fn slices(ready: &Ready, count: u32, command: &str) -> Result<Vec<(f64, Measured)>, Fail> {
     let frames = queues(ready);
     let span = match (frames.first(), frames.last()) {
         (Some(first), Some(last)) if last.0 > first.0 => last.0 - first.0,
@@ -45,7 +38,8 @@ pub(crate) fn slices(ready: &Ready, count: u32) -> Result<Vec<Slice>, Fail> {
         let most = cores.iter().max().copied().unwrap_or(0) as f64;
         let fewest = cores.iter().min().copied().unwrap_or(0) as f64;
         let mean = cores.iter().sum::<u64>() as f64 / cores.len().max(1) as f64;
-        Slice { at: (i as f64 + 0.5) * length, imbalance: most / fewest, heaviest: most / mean }
+        let fields = vec![("imbalance", most / fewest), ("heaviest", most / mean)];
+        ((i as f64 + 0.5) * length, Measured { fields, reproduce: command.to_string() })
     };
     Ok(per_core.iter().enumerate().map(slice).collect())
 }

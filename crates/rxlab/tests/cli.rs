@@ -501,3 +501,61 @@ fn dynamic_does_as_well_as_the_better_kind_of_ring() {
     }
     refused(&["compare", "--interfaces", "dynamic", "--emulated"], &["dynamic cannot be emulated", "shring"]);
 }
+
+#[test]
+fn queues_are_held_against_theory_and_run_again() {
+    let args = ["queue", "--servers", "2", "--load", "0.5", "--customers", "400000", "--json"];
+    let found = json(&args);
+    // Erlang C of two servers at half load is 1/3.
+    assert!((found["theory_mean"].as_f64().unwrap() - 4.0 / 3.0).abs() < 1e-12);
+    assert!(found["mean_off_pct"].as_f64().unwrap() < 1.0, "{found}");
+    let again: Vec<_> = found["reproduce"].as_str().unwrap().split(' ').skip(1).collect();
+    assert_eq!(json(&again.into_iter().chain(["--json"]).collect::<Vec<_>>()), found);
+    refused(&["queue", "--load", "1"], &["--load 1", "0.01 to 0.98"]);
+    refused(&["queue", "--load", "NaN"], &["--load NaN"]);
+    refused(&["queue", "--servers", "0"], &["--servers 0", "1 to 64"]);
+    refused(&["queue", "--layout", "heap"], &["--layout heap", "shared, split"]);
+    refused(&["queue", "--service", "slow"], &["--service slow", "exponential, deterministic"]);
+    refused(&["queue", "--customers", "1"], &["--customers 1", "3200"]);
+}
+
+#[test]
+fn a_plan_of_queues_is_judged_by_theory() {
+    let dir = dir("queues");
+    let (plan, html) = (dir.join("p.toml"), dir.join("p.html"));
+    let text = r#"
+id = "test/queues"
+title = "two servers"
+source = "a test"
+kind = "queue"
+notes = []
+options = "--servers 2 --customers 400000"
+x = "load"
+scale = "linear"
+fields = ["sojourn_mean", "mean_off_pct"]
+[[series]]
+id = "up"
+label = "M/M/2"
+sweep = { option = "--load {}", values = [0.2, 0.5] }
+[[claims]]
+id = "c"
+what = "as theory says"
+published = "theory"
+unit = "ratio"
+rule = "ratio"
+tolerance = 0.01
+metric = ["up.mean_ratio"]
+"#;
+    fs::write(&plan, text).unwrap();
+    let plan = plan.to_str().unwrap();
+    let found = json(&["experiment", "run", plan, "--json", "--html", html.to_str().unwrap()]);
+    assert_eq!(found["claims"][0]["holds"], true, "{found}");
+    assert_eq!(found["series"][0]["points"][1]["x"], 0.5);
+    assert!(fs::read_to_string(&html).unwrap().contains("rxlab queue --servers 2"));
+    let bad = dir.join("bad.toml");
+    fs::write(&bad, text.replace("--servers 2", "--servers 65")).unwrap();
+    refused(&["experiment", "run", bad.to_str().unwrap()], &["test/queues", "series up", "--servers 65"]);
+    fs::write(&bad, text.replace("scale =", "search = true\nscale =")).unwrap();
+    refused(&["experiment", "run", bad.to_str().unwrap()], &["search", "kind compare"]);
+    fs::remove_dir_all(dir).unwrap();
+}

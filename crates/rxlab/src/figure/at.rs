@@ -1,39 +1,46 @@
-//! What stands at a point of a figure: runs of the model, or a slice of traffic.
+//! What stands at a point of a figure: runs of the model, or numbers of another kind.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::lab::Pair;
 use crate::row::Row;
-use crate::slices::Slice;
+
+/// Numbers that are found in one go.
+pub(crate) struct Measured {
+    /// By name.
+    pub fields: Vec<(&'static str, f64)>,
+    /// The command line that finds them again.
+    pub reproduce: String,
+}
+
+impl Measured {
+    /// A field; NaN for an unknown one.
+    pub(crate) fn value(&self, name: &str) -> f64 {
+        self.fields.iter().find(|f| f.0 == name).map_or(f64::NAN, |f| f.1)
+    }
+}
 
 /// What was found at a point.
 pub(super) enum At {
     /// From empty and from full rings.
     Runs(Box<Pair>),
-    /// A slice of traffic, and the command line whose traffic it is.
-    Slice(Slice, String),
+    /// A slice of traffic, a queueing system.
+    Measured(Measured),
 }
 
 impl At {
-    /// A slice at its place on the x axis.
-    pub(super) fn slice(slice: Slice, command: &str) -> (f64, At) {
-        (slice.at, At::Slice(slice, command.to_string()))
-    }
-
     fn row(&self, full: bool) -> Option<&Row> {
         match self {
             At::Runs(pair) => Some(if full { &pair.full } else { &pair.empty }),
-            At::Slice(..) => None,
+            At::Measured(_) => None,
         }
     }
 
     /// A field, from full or from empty rings; NaN for an unknown one.
     pub(super) fn value(&self, name: &str, full: bool) -> f64 {
-        match (self, name) {
-            (At::Runs(_), _) => self.row(full).map_or(f64::NAN, |row| row.value(name)),
-            (At::Slice(s, _), "imbalance") => s.imbalance,
-            (At::Slice(s, _), "heaviest") => s.heaviest,
-            (At::Slice(..), _) => f64::NAN,
+        match self {
+            At::Runs(_) => self.row(full).map_or(f64::NAN, |row| row.value(name)),
+            At::Measured(found) => found.value(name),
         }
     }
 
@@ -41,7 +48,7 @@ impl At {
     pub(super) fn fields(&self) -> Vec<(&'static str, f64)> {
         match self {
             At::Runs(pair) => pair.full.fields(),
-            At::Slice(s, _) => vec![("imbalance", s.imbalance), ("heaviest", s.heaviest)],
+            At::Measured(found) => found.fields.clone(),
         }
     }
 
@@ -55,7 +62,7 @@ impl At {
         match self {
             At::Runs(pair) if pair.hysteresis() => vec![("empty", false), ("full", true)],
             At::Runs(_) => vec![("either", true)],
-            At::Slice(..) => vec![("-", true)],
+            At::Measured(_) => vec![("-", true)],
         }
     }
 
@@ -68,7 +75,7 @@ impl At {
     pub(super) fn reproduce(&self) -> &str {
         match self {
             At::Runs(pair) => &pair.full.reproduce,
-            At::Slice(_, command) => command,
+            At::Measured(found) => &found.reproduce,
         }
     }
 
@@ -81,9 +88,12 @@ impl At {
                 "results": [&pair.empty, &pair.full],
                 "reproduce": pair.full.reproduce,
             }),
-            At::Slice(s, command) => json!({
-                "x": x, "imbalance": s.imbalance, "heaviest": s.heaviest, "reproduce": command,
-            }),
+            At::Measured(found) => {
+                let mut data = Map::from_iter([("x".to_string(), json!(x))]);
+                data.extend(found.fields.iter().map(|(name, v)| ((*name).to_string(), json!(v))));
+                data.insert("reproduce".into(), found.reproduce.clone().into());
+                data.into()
+            }
         }
     }
 }

@@ -15,10 +15,12 @@ fn point_table(f: &Figure) -> Table {
     if swept {
         columns.push(Column { name: f.plan.x.clone().into(), unit: "", right: true });
     }
-    columns.push(words("start"));
+    if f.plan.has_starts() {
+        columns.push(words("start"));
+    }
     let fields: Vec<_> = f.plan.fields.iter().filter_map(|name| row::describe(name)).collect();
     columns.extend(fields.iter().map(|d| number(d.heading, d.unit)));
-    let ranged: &[&str] = if f.plan.slices.is_none() { &["throughput_gbps", "ddio_hit_pct"] } else { &[] };
+    let ranged: &[&str] = if f.plan.has_starts() { &["throughput_gbps", "ddio_hit_pct"] } else { &[] };
     for (name, unit) in [("over placements", "throughput"), ("", "DDIO hit rate")].iter().take(ranged.len()) {
         columns.push(number(name, unit));
     }
@@ -30,7 +32,9 @@ fn point_table(f: &Figure) -> Table {
                 if swept {
                     cells.push(plain(*x));
                 }
-                cells.push(start.into());
+                if f.plan.has_starts() {
+                    cells.push(start.into());
+                }
                 cells.extend(fields.iter().map(|d| num(pair.value(d.name, full))));
                 for name in ranged {
                     let range = pair.range(name, full);
@@ -156,7 +160,8 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
     let mut html = Html::new(&format!("{}: {}", f.plan.id, f.plan.title));
     html.note(&f.plan.source);
     if !f.claims.is_empty() {
-        html.verdict(&count(f.claims.iter()), "Decided from full rings.");
+        let how = if f.plan.has_starts() { "Decided from full rings." } else { "" };
+        html.verdict(&count(f.claims.iter()), how);
         html.table(&claim_table(&f.claims));
     }
     if !f.goals.is_empty() {
@@ -181,7 +186,9 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
     html.list(f.plan.notes.clone());
     html.section("Run it again");
     html.commands(std::iter::once(("everything".to_string(), f.command())).chain(commands(f)));
-    html.section("Constants not published for this server");
+    if !f.assumed.is_empty() {
+        html.section("Constants not published for this server");
+    }
     html.list(f.assumed.iter().map(|(name, value, origin)| format!("{name} = {value}: {origin}")));
     Ok(html)
 }

@@ -266,7 +266,7 @@ fn plots(pairs: &[Pair]) -> Result<Vec<String>, Fail> {
     ] {
         let Some(field) = row::describe(name) else { continue };
         let curve = |label: &str, of: fn(&Pair) -> &row::Row| Curve {
-            label: label.into(),
+            label: Some(label.into()),
             points: pairs.iter().map(|p| (0.0, row::field(&of(p).report, name))).collect(),
         };
         let curves = [curve("from empty rings", |p| &p.empty), curve("from full rings", |p| &p.full)];
@@ -286,7 +286,7 @@ fn drops(names: &[String], pairs: &[Pair]) -> Result<String, Fail> {
     };
     let curves: Vec<Curve> = causes
         .into_iter()
-        .map(|c| Curve { label: c.into(), points: pairs.iter().map(|p| (0.0, share(p, c))).collect() })
+        .map(|c| Curve { label: Some(c.into()), points: pairs.iter().map(|p| (0.0, share(p, c))).collect() })
         .collect();
     plot::bars("drops by cause, from full rings", "% of offered frames", names, &curves, true)
 }

@@ -266,7 +266,7 @@ fn plots(advice: &Advice) -> Result<Vec<String>, Fail> {
 fn bars<K>(name: &str, tried: &BTreeMap<K, Score>, label: impl Fn(&K) -> String) -> Result<String, Fail> {
     let names: Vec<String> = tried.keys().map(label).collect();
     let curve = |label: &str, of: fn(&Score) -> f64| Curve {
-        label: label.into(),
+        label: Some(label.into()),
         points: tried.values().map(|s| (0.0, of(s))).collect(),
     };
     let curves = [curve("no-drop rate", |s| s.no_drop), curve("sent from full rings", |s| s.sent)];

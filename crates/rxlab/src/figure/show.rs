@@ -181,6 +181,9 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
         .map(|d| plot_field(f, d))
         .collect::<Result<Vec<_>, _>>()?;
     html.plots(&svgs);
+    if !f.plan.x.is_empty() && f.points.iter().flatten().any(|(_, p)| p.hysteresis()) {
+        html.note("Dashed: from empty rings, where that differs from full ones.");
+    }
     html.section("Points");
     html.table(&point_table(f));
     html.list(f.plan.notes.clone());
@@ -199,7 +202,7 @@ fn plot_field(f: &Figure, d: &row::Field) -> Result<String, Fail> {
     if f.plan.x.is_empty() {
         let names: Vec<String> = f.plan.series.iter().map(|s| s.label.clone()).collect();
         let curve = |label: &str, full: bool| Curve {
-            label: label.into(),
+            label: Some(label.into()),
             points: f.points.iter().flatten().map(|(_, p)| (0.0, value(p, full))).collect(),
         };
         return plot::bars(
@@ -212,12 +215,12 @@ fn plot_field(f: &Figure, d: &row::Field) -> Result<String, Fail> {
     }
     let mut curves = Vec::new();
     for (series, points) in f.plan.series.iter().zip(&f.points) {
-        let mut push = |label: String, full: bool| {
+        let mut push = |label: Option<String>, full: bool| {
             curves.push(Curve { label, points: points.iter().map(|(x, p)| (*x, value(p, full))).collect() })
         };
-        push(series.label.clone(), true);
+        push(Some(series.label.clone()), true);
         if points.iter().any(|(_, p)| p.hysteresis()) {
-            push(format!("{}, from empty", series.label), false);
+            push(None, false);
         }
     }
     plot::lines(d.heading, d.unit, (&f.plan.x, f.plan.scale), &curves)

@@ -31,6 +31,8 @@
 #define RXLAB_OVERHEAD		(RTE_ETHER_HDR_LEN + RTE_VLAN_HLEN)
 #define RXLAB_KEY_DEFAULT_LEN	40	/* bytes of an RSS key */
 #define RXLAB_HOST_NAME_LEN	32
+#define RXLAB_THREAD_IDS	(2 * RTE_MAX_LCORE)	/* of lcores, and of as many threads that are none */
+#define RXLAB_NO_HALF		UINT8_MAX
 
 #define RXLAB_RX_OFFLOADS	(RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_RSS_HASH)
 #define RXLAB_TX_OFFLOADS	(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE)
@@ -39,22 +41,31 @@ extern int rxlab_logtype;
 #define PMD_LOG(level, fmt, ...) \
 	rte_log(RTE_LOG_ ## level, rxlab_logtype, "net_rxlab: " fmt "\n", ##__VA_ARGS__)
 
-/* Receive queue; the first lines are all that a burst reads. */
-struct rxlab_rx_queue {
+/* What one thread has of a receive queue. */
+struct rxlab_rx_half {
 	struct rxlab_rxq *ring;		/* NULL while the queue is stopped */
+	uint16_t nb_spares;
+	void *spares[2 * RXLAB_BURST];	/* mbufs taken in bulk for the ring's refill */
+} __rte_cache_aligned;
+
+/* Receive queue; what a burst reads comes first. */
+struct rxlab_rx_queue {
 	struct rte_mempool *pool;
 	uint64_t rearm;			/* data_off, refcnt, nb_segs and port of each received mbuf */
-	uint64_t *nombuf;		/* received frames for whose mbufs the pool had no others */
-	uint16_t nb_spares;
 	uint64_t ol_flags[32];		/* by the flags of a completion: kind >> 16 */
-	void *spares[2 * RXLAB_BURST];	/* mbufs taken in bulk for the ring's refill */
+	uint64_t *nombuf;		/* received frames for whose mbufs the pool had no others */
+	uint16_t front;			/* bytes before a frame that completions count */
+	uint8_t half_of[RXLAB_THREAD_IDS + 1];	/* a thread's: 0 none yet, RXLAB_NO_HALF none left, else number + 1 */
 
+	uint16_t nb_halves;
+	uint16_t nb_taken;		/* halves that threads have */
 	struct rxlab_dev *dev;
 	uint16_t id;
 	uint16_t nb_desc;
 	bool deferred;
 	unsigned int socket;
 	struct rte_eth_rxconf conf;
+	struct rxlab_rx_half halves[];
 } __rte_cache_aligned;
 
 /* Transmit queue. */
@@ -68,6 +79,7 @@ struct rxlab_tx_queue {
 	uint32_t mask;
 	uint32_t head, tail;		/* free running; [tail, head) are held */
 	uint32_t done;			/* oldest of them that the NIC has read */
+	uint64_t tagged;		/* ol_flag of mbufs with a tag before the frame; 0 if there are no tags */
 	bool fast_free;
 	uint64_t *refused;		/* frames that the ring cannot take: too long, too many segments */
 
@@ -79,7 +91,7 @@ struct rxlab_tx_queue {
 	struct rte_eth_txconf conf;
 } __rte_cache_aligned;
 
-/* Everything counted. Each word has one writer; secondary processes read it. */
+/* Everything counted; secondary processes read it. */
 struct rxlab_stats {
 	struct rxlab_counters nic;
 	uint64_t rx_nombuf[RXLAB_QUEUES];
@@ -111,6 +123,9 @@ struct rxlab_dev {
 	char source[64];
 	int nic_cpu;			/* -1: a service core */
 	uint16_t max_queues;
+	uint16_t nb_halves;		/* of each Rx queue: threads that may poll it */
+	uint16_t front;			/* bytes of a tag before each frame; 0 without */
+	uint64_t tagged;		/* ol_flag of mbufs with one */
 	uint16_t port_id;
 	struct rte_ether_addr macs[RXLAB_MACS];
 	struct rte_ether_addr groups[RXLAB_GROUPS];	/* of multicast */
@@ -196,6 +211,7 @@ void rxlab_tx_queue_close(struct rxlab_tx_queue *q);
 
 /* rxlab_rxtx.c */
 uint16_t rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
+uint16_t rxlab_rx_pkt_burst_shared(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_tx_pkt_prepare(void *txq, struct rte_mbuf **pkts, uint16_t n);
 uint32_t rxlab_rx_queue_count(void *rxq);

@@ -7,13 +7,15 @@
 #include <string.h>
 
 #include <rte_kvargs.h>
+#include <rte_lcore.h>
 
 #include "rxlab.h"
 
 #define RXLAB_MAX_CPU	1023
 
 static const char *const library_keys[] = {
-	"iface", "shared", "ring", "ax", "group", "batch", "timeout_ns", "source", "rx_rate", "tx_rate",
+	"iface", "shared", "ring", "ax", "group", "batch", "timeout_ns", "threads", "refill", "reorder", "source",
+	"rx_rate", "tx_rate",
 };
 
 struct parse {
@@ -201,6 +203,7 @@ rxlab_conf_parse(const char *name, const char *params, struct rxlab_conf *conf)
 		rte_kvargs_free(kvlist);
 		return -ENOMEM;
 	}
+	rxlab_args_lcores(conf->args, rte_lcore_count());
 	p.kvlist = kvlist;
 	/* rte_kvargs_process returns -1 for every failure of a handler. */
 	ret = rte_kvargs_process(kvlist, NULL, set_pair, &p) != 0 ? -EINVAL : check(&p);

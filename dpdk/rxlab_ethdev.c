@@ -6,7 +6,9 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include <rte_errno.h>
 #include <rte_malloc.h>
+#include <rte_mbuf_dyn.h>
 
 #include "rxlab.h"
 
@@ -216,7 +218,7 @@ probe_secondary(struct rte_vdev_device *vdev)
 static void
 set_bursts(struct rte_eth_dev *dev)
 {
-	dev->rx_pkt_burst = rxlab_rx_pkt_burst;
+	dev->rx_pkt_burst = rxlab_dev_of(dev)->nb_halves == 1 ? rxlab_rx_pkt_burst : rxlab_rx_pkt_burst_shared;
 	dev->tx_pkt_burst = rxlab_tx_pkt_burst;
 	dev->tx_pkt_prepare = rxlab_tx_pkt_prepare;
 	dev->rx_queue_count = rxlab_rx_queue_count;
@@ -250,6 +252,26 @@ describe(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	}
 }
 
+/* Each mbuf with a tag before its frame bears a flag, which goes when the mbuf is free. */
+static int
+set_tags(struct rxlab_dev *d, const struct rxlab_conf *conf)
+{
+	static const struct rte_mbuf_dynflag flag = { .name = "rxlab_dynflag_tag" };
+	int bit;
+
+	RTE_BUILD_BUG_ON(RXLAB_TAG > RTE_PKTMBUF_HEADROOM);
+	d->front = rxlab_args_front(conf->args);
+	if (d->front == 0)
+		return 0;
+	bit = rte_mbuf_dynflag_register(&flag);
+	if (bit < 0) {
+		PMD_LOG(ERR, "%s: reorder=1 takes a flag of mbufs: %s", rxlab_name(d), rte_strerror(rte_errno));
+		return -rte_errno;
+	}
+	d->tagged = RTE_BIT64(bit);
+	return 0;
+}
+
 static int
 create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 {
@@ -267,6 +289,10 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	}
 	d->nic_cpu = rxlab_core_cpu(d->core);
 	d->max_queues = conf->queues;
+	d->nb_halves = rxlab_args_threads(conf->args);
+	ret = set_tags(d, conf);
+	if (ret != 0)
+		return ret;
 	d->port_id = dev->data->port_id;
 	d->admin_up = true;
 	describe(d, conf);
@@ -357,7 +383,7 @@ static struct rte_vdev_driver rxlab_driver = {
 
 RTE_PMD_REGISTER_VDEV(net_rxlab, rxlab_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
-	"iface=privring|shring|rxbisect|dynamic "
+	"iface=privring|shring|rxbisect|dynamic|ddring|corec "
 	"queues=<1.." RTE_STR(RXLAB_QUEUES) "> "
 	"ring=<int> "
 	"ax=<int> "
@@ -365,6 +391,9 @@ RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
 	"group=<int> "
 	"batch=<int> "
 	"timeout_ns=<int> "
+	"threads=<1.." RTE_STR(RXLAB_THREADS) "> "
+	"refill=each|bulk "
+	"reorder=0|1 "
 	"source=loop|gen:<spec>|pcap:<file>|port:<name>|pair:<name> "
 	"rx_rate=<rate> "
 	"tx_rate=<rate> "

@@ -14,6 +14,11 @@
 #define RXLAB_QUEUES 64
 
 /**
+ * The most threads that may poll one queue.
+ */
+#define RXLAB_THREADS 128
+
+/**
  * The IPv4 header's checksum is right.
  */
 #define RXLAB_IP_GOOD (1 << 16)
@@ -47,6 +52,11 @@
  * The RSS value of a frame is a hash.
  */
 #define RXLAB_HASHED (1 << 20)
+
+/**
+ * Bytes of a tag: number and flow.
+ */
+#define RXLAB_TAG 16
 
 /**
  * Entries of the largest indirection table.
@@ -128,7 +138,7 @@ struct rxlab_card;
 struct rxlab_port;
 
 /**
- * An Rx queue's host half.
+ * A host half of an Rx queue, on lines of its own: its neighbour may be another lcore's.
  */
 struct rxlab_rxq;
 
@@ -167,10 +177,14 @@ struct rxlab_tx_counters {
    * Frames that could not be sent.
    */
   uint64_t faults;
+  /**
+   * Frames that left after a later one of their flow, where that is judged.
+   */
+  uint64_t reordered;
 };
 
 /**
- * A host half's own, written by the lcore that polls the queue.
+ * Those of the host halves of an Rx queue; the lcores that poll it add to them.
  */
 struct rxlab_host_counters {
   /**
@@ -180,7 +194,7 @@ struct rxlab_host_counters {
 };
 
 /**
- * All of a port. Zero at first; each word has one writer.
+ * All of a port. Zero at first; those of the NIC core have one writer.
  */
 struct rxlab_counters {
   /**
@@ -491,6 +505,32 @@ size_t rxlab_args_source_name(const struct rxlab_args *args,
                               size_t len);
 
 /**
+ * So many lcores the program has: as many may poll a queue of an interface that allows it, unless `threads` is
+ * set.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+void rxlab_args_lcores(struct rxlab_args *args,
+                       uint32_t lcores);
+
+/**
+ * Threads that may poll one Rx queue at a time, each its own half.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+uint16_t rxlab_args_threads(const struct rxlab_args *args);
+
+/**
+ * Bytes before each frame, which the NIC core writes as well and completions count: 0 or [`TAG`].
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+uint16_t rxlab_args_front(const struct rxlab_args *args);
+
+/**
  * The interface's name.
  *
  * # Safety
@@ -611,12 +651,12 @@ int rxlab_port_stop(struct rxlab_port *port);
 int rxlab_port_reset(struct rxlab_port *port);
 
 /**
- * An Rx queue of a started port; NULL beyond the last.
+ * A half of an Rx queue of a started port; NULL beyond the last.
  *
  * # Safety
  * `port` is from [`rxlab_port_new`].
  */
-struct rxlab_rxq *rxlab_port_rxq(struct rxlab_port *port, uint16_t queue);
+struct rxlab_rxq *rxlab_port_rxq(struct rxlab_port *port, uint16_t queue, uint16_t half);
 
 /**
  * A Tx queue of a started port; NULL beyond the last.
@@ -627,7 +667,7 @@ struct rxlab_rxq *rxlab_port_rxq(struct rxlab_port *port, uint16_t queue);
 struct rxlab_txq *rxlab_port_txq(struct rxlab_port *port, uint16_t queue);
 
 /**
- * Stops (then drain) or starts (then fill) one Rx queue.
+ * Stops (then drain every half) or starts (then fill every half) one Rx queue.
  *
  * # Safety
  * `port` is from [`rxlab_port_new`]; nobody polls the queue.
@@ -693,7 +733,8 @@ int rxlab_rxq_status(struct rxlab_rxq *q,
                      uint16_t offset);
 
 /**
- * Posts whole frames; segments taken. `*freed`: so many of the oldest segments are read, and their mbufs, in
+ * Posts whole frames; segments taken. The first segment of a frame with a tag before it begins with the tag, and
+ * has an offset of [`TAG`]. `*freed`: so many of the oldest segments are read, and their mbufs, in
  * the order of posting, the caller's to free.
  *
  * # Safety

@@ -90,7 +90,7 @@ set_ol_flags(struct rxlab_rx_queue *q, uint64_t offloads)
 	unsigned int i, j;
 
 	for (i = 0; i < RTE_DIM(q->ol_flags); i++) {
-		q->ol_flags[i] = 0;
+		q->ol_flags[i] = q->dev->tagged;
 		for (j = 0; j < RTE_DIM(flags); j++) {
 			if ((i << 16 & flags[j].kind) && (offloads & flags[j].offload))
 				q->ol_flags[i] |= flags[j].ol_flag;
@@ -112,14 +112,17 @@ rxlab_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	if (ret != 0)
 		return ret;
 	socket = socket_of(dev, socket);
-	q = rte_zmalloc_socket("rxlab_rx_queue", sizeof(*q), RTE_CACHE_LINE_SIZE, (int)socket);
+	q = rte_zmalloc_socket("rxlab_rx_queue", sizeof(*q) + d->nb_halves * sizeof(q->halves[0]), RTE_CACHE_LINE_SIZE,
+			(int)socket);
 	if (q == NULL)
 		return -ENOMEM;
 	q->pool = pool;
 	q->rearm = rearm_data(dev->data->port_id);
 	q->nombuf = &d->now.rx_nombuf[queue];
-	set_ol_flags(q, conf->offloads | dev->data->dev_conf.rxmode.offloads);
+	q->nb_halves = d->nb_halves;
+	q->front = d->front;
 	q->dev = d;
+	set_ol_flags(q, conf->offloads | dev->data->dev_conf.rxmode.offloads);
 	q->id = queue;
 	q->nb_desc = nb_desc;
 	q->deferred = conf->rx_deferred_start;
@@ -153,6 +156,7 @@ rxlab_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	/* A chain's links must be cut before its mbufs are free: not without reading them. */
 	q->fast_free = (offloads & RXLAB_TX_OFFLOADS) == RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	q->refused = &d->now.tx_refused[queue];
+	q->tagged = d->tagged;
 	q->dev = d;
 	q->id = queue;
 	q->nb_desc = nb_desc;
@@ -191,52 +195,74 @@ give_back(void *ctx __rte_unused, const uint64_t *bufs, uint32_t n)
 
 /* Spares for n buffers, but at most a burst: in bulk while the pool has that many, then singly. */
 static void
-get_spares(struct rxlab_rx_queue *q, uint32_t n)
+get_spares(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, uint32_t n)
 {
 	n = RTE_MIN(n, (uint32_t)RXLAB_BURST);
-	if (rte_mempool_get_bulk(q->pool, &q->spares[q->nb_spares], n) == 0) {
-		q->nb_spares += n;
+	if (rte_mempool_get_bulk(q->pool, &h->spares[h->nb_spares], n) == 0) {
+		h->nb_spares += n;
 		return;
 	}
-	while (n-- > 0 && rte_mempool_get(q->pool, &q->spares[q->nb_spares]) == 0)
-		q->nb_spares++;
+	while (n-- > 0 && rte_mempool_get(q->pool, &h->spares[h->nb_spares]) == 0)
+		h->nb_spares++;
+}
+
+static int
+open_half(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, uint16_t number)
+{
+	uint32_t missing;
+	uint16_t used = 0;
+
+	h->ring = rxlab_port_rxq(q->dev->port, q->id, number);
+	for (;;) {
+		missing = rxlab_rxq_fill(h->ring, (const uint64_t *)h->spares, h->nb_spares, &used);
+		h->nb_spares -= used;
+		if (missing == 0)
+			return 0;
+		get_spares(q, h, missing);
+		if (h->nb_spares == 0) {
+			PMD_LOG(ERR, "%s: Rx queue %u: mempool %s is empty: the queue needs %u more mbufs",
+				rxlab_name(q->dev), q->id, q->pool->name, missing);
+			return -ENOMEM;
+		}
+	}
 }
 
 /* Fills the ring. After an error the queue holds what it got: stop it, then close it. */
 int
 rxlab_rx_queue_open(struct rxlab_rx_queue *q)
 {
-	uint32_t missing;
-	uint16_t used = 0;
+	uint16_t i;
+	int ret;
 
-	q->ring = rxlab_port_rxq(q->dev->port, q->id);
-	for (;;) {
-		missing = rxlab_rxq_fill(q->ring, (const uint64_t *)q->spares, q->nb_spares, &used);
-		q->nb_spares -= used;
-		if (missing == 0)
-			break;
-		get_spares(q, missing);
-		if (q->nb_spares == 0) {
-			PMD_LOG(ERR, "%s: Rx queue %u: mempool %s is empty: the queue needs %u more mbufs",
-				rxlab_name(q->dev), q->id, q->pool->name, missing);
-			return -ENOMEM;
-		}
+	for (i = 0; i < q->nb_halves; i++) {
+		ret = open_half(q, &q->halves[i], i);
+		if (ret != 0)
+			return ret;
 	}
 	q->dev->eth_dev->data->rx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STARTED;
 	return 0;
 }
 
-/* Gives back all that a queue holds which the NIC no longer serves. */
+/* Gives back all that a queue holds which the NIC no longer serves, whoever polled it last. */
 void
 rxlab_rx_queue_close(struct rxlab_rx_queue *q)
 {
+	uint16_t i;
+
 	q->dev->eth_dev->data->rx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STOPPED;
-	if (q->ring == NULL)
-		return;
-	rxlab_rxq_drain(q->ring, give_back, NULL);
-	rxlab_put_bulk(q->spares, q->nb_spares);
-	q->nb_spares = 0;
-	q->ring = NULL;
+	for (i = 0; i < q->nb_halves; i++) {
+		struct rxlab_rx_half *h = &q->halves[i];
+
+		if (h->ring == NULL)
+			continue;
+		rxlab_rxq_drain(h->ring, give_back, NULL);
+		rxlab_put_bulk(h->spares, h->nb_spares);
+		h->nb_spares = 0;
+		h->ring = NULL;
+	}
+	/* Other threads may poll it next. */
+	memset(q->half_of, 0, sizeof(q->half_of));
+	q->nb_taken = 0;
 }
 
 void
@@ -274,7 +300,7 @@ rxlab_rx_queue_start(struct rte_eth_dev *dev, uint16_t queue)
 	struct rxlab_rx_queue *q = dev->data->rx_queues[queue];
 	int ret;
 
-	if (q->ring != NULL)
+	if (q->halves[0].ring != NULL)
 		return 0;
 	rxlab_lock();
 	ret = rxlab_rxq_switch(q->dev->port, queue, true);
@@ -295,7 +321,7 @@ rxlab_rx_queue_stop(struct rte_eth_dev *dev, uint16_t queue)
 	struct rxlab_rx_queue *q = dev->data->rx_queues[queue];
 	int ret;
 
-	if (q->ring == NULL)
+	if (q->halves[0].ring == NULL)
 		return 0;
 	rxlab_lock();
 	ret = rxlab_rxq_switch(q->dev->port, queue, false);

@@ -28,14 +28,14 @@ rxlab_put_bulk(void *const *mbufs, uint32_t n)
 
 /* At least n spares, or as many as the pool has. */
 static void
-rx_top_up(struct rxlab_rx_queue *q, uint16_t n)
+rx_top_up(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, uint16_t n)
 {
-	if (likely(rte_mempool_get_bulk(q->pool, &q->spares[q->nb_spares], RXLAB_BURST) == 0)) {
-		q->nb_spares += RXLAB_BURST;
+	if (likely(rte_mempool_get_bulk(q->pool, &h->spares[h->nb_spares], RXLAB_BURST) == 0)) {
+		h->nb_spares += RXLAB_BURST;
 		return;
 	}
-	while (q->nb_spares < n && rte_mempool_get(q->pool, &q->spares[q->nb_spares]) == 0)
-		q->nb_spares++;
+	while (h->nb_spares < n && rte_mempool_get(q->pool, &h->spares[h->nb_spares]) == 0)
+		h->nb_spares++;
 }
 
 static inline void
@@ -44,23 +44,23 @@ rx_fill(const struct rxlab_rx_queue *q, const struct rxlab_completion *c, struct
 	*(uint64_t *)&m->rearm_data = q->rearm;
 	m->ol_flags = q->ol_flags[(c->kind >> 16) % RTE_DIM(q->ol_flags)];
 	m->packet_type = c->kind & UINT16_MAX;
-	m->pkt_len = c->len;
-	m->data_len = c->len;
+	m->pkt_len = c->len - q->front;
+	m->data_len = c->len - q->front;
 	m->hash.rss = c->rss;
 }
 
 static uint16_t
-rx_some(struct rxlab_rx_queue *q, struct rte_mbuf **pkts, uint16_t n)
+rx_some(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rxlab_completion done[RXLAB_BURST];
 	uint16_t used = 0, received, i;
 
-	if (q->nb_spares < n)
-		rx_top_up(q, n);
-	received = rxlab_rx_burst(q->ring, done, n, (const uint64_t *)q->spares, q->nb_spares, &used);
-	if (unlikely(used == q->nb_spares && used < received))
-		*q->nombuf += received - used;
-	q->nb_spares -= used;
+	if (h->nb_spares < n)
+		rx_top_up(q, h, n);
+	received = rxlab_rx_burst(h->ring, done, n, (const uint64_t *)h->spares, h->nb_spares, &used);
+	if (unlikely(used == h->nb_spares && used < received))
+		__atomic_fetch_add(q->nombuf, received - used, __ATOMIC_RELAXED);
+	h->nb_spares -= used;
 
 	for (i = 0; i < RTE_MIN(received, PREFETCH_AHEAD); i++)
 		rte_prefetch0((void *)(uintptr_t)done[i].buf);
@@ -75,19 +75,18 @@ rx_some(struct rxlab_rx_queue *q, struct rte_mbuf **pkts, uint16_t n)
 	return received;
 }
 
-uint16_t
-rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
+static inline uint16_t
+rx_burst(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct rxlab_rx_queue *q = rxq;
 	uint16_t received = 0;
 
-	if (unlikely(q->ring == NULL))
+	if (unlikely(h->ring == NULL))
 		return 0;
 	if (likely(n <= RXLAB_BURST))
-		return rx_some(q, pkts, n);
+		return rx_some(q, h, pkts, n);
 	while (received < n) {
 		uint16_t want = RTE_MIN(n - received, RXLAB_BURST);
-		uint16_t some = rx_some(q, pkts + received, want);
+		uint16_t some = rx_some(q, h, pkts + received, want);
 
 		received += some;
 		if (some < want)
@@ -96,20 +95,96 @@ rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
 	return received;
 }
 
-uint32_t
-rxlab_rx_queue_count(void *rxq)
+/* A queue that one thread at a time polls. */
+uint16_t
+rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rxlab_rx_queue *q = rxq;
 
-	return q->ring == NULL ? 0 : rxlab_rxq_count(q->ring);
+	return rx_burst(q, &q->halves[0], pkts, n);
+}
+
+/* A number of the calling thread, which is no lcore; RXLAB_THREAD_IDS if it comes too late for one. */
+static unsigned int
+thread_id(void)
+{
+	static unsigned int next = RTE_MAX_LCORE;
+	static __thread unsigned int mine;
+
+	if (mine == 0)
+		mine = RTE_MIN(__atomic_fetch_add(&next, 1, __ATOMIC_RELAXED), (unsigned int)RXLAB_THREAD_IDS);
+	return mine;
+}
+
+/* The first poll of a thread takes a half, which is its own until the queue stops. */
+static struct rxlab_rx_half *
+rx_take_half(struct rxlab_rx_queue *q, unsigned int thread)
+{
+	uint16_t taken = __atomic_load_n(&q->nb_taken, __ATOMIC_RELAXED);
+
+	if (q->halves[0].ring == NULL)
+		return NULL;
+	/* Relaxed: it matters that nobody else has the half, not what anybody did before. */
+	while (taken < q->nb_halves && thread < RXLAB_THREAD_IDS) {
+		if (__atomic_compare_exchange_n(&q->nb_taken, &taken, taken + 1, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+			q->half_of[thread] = (uint8_t)(taken + 1);
+			return &q->halves[taken];
+		}
+	}
+	q->half_of[thread] = RXLAB_NO_HALF;
+	PMD_LOG(ERR, "%s: Rx queue %u: one more thread polls it, and receives nothing: allowed are threads=%u",
+		rxlab_name(q->dev), q->id, q->nb_halves);
+	return NULL;
+}
+
+/* The calling thread's half of a queue that several may poll; NULL if there is none left for it. */
+static inline struct rxlab_rx_half *
+rx_half(struct rxlab_rx_queue *q)
+{
+	unsigned int thread = rte_lcore_id();
+	uint8_t half;
+
+	if (unlikely(thread >= RTE_MAX_LCORE))
+		thread = thread_id();
+	half = q->half_of[thread];
+	if (likely((uint8_t)(half - 1) < q->nb_halves))
+		return &q->halves[half - 1];
+	return half == RXLAB_NO_HALF ? NULL : rx_take_half(q, thread);
+}
+
+/* A queue that several threads may poll at a time. */
+uint16_t
+rxlab_rx_pkt_burst_shared(void *rxq, struct rte_mbuf **pkts, uint16_t n)
+{
+	struct rxlab_rx_queue *q = rxq;
+	struct rxlab_rx_half *h = rx_half(q);
+
+	return unlikely(h == NULL) ? 0 : rx_burst(q, h, pkts, n);
+}
+
+/* The ring as the calling thread sees it; NULL while the queue is stopped, or if the thread may not poll it. */
+static struct rxlab_rxq *
+rx_ring(struct rxlab_rx_queue *q)
+{
+	struct rxlab_rx_half *h = q->nb_halves == 1 ? &q->halves[0] : rx_half(q);
+
+	return h == NULL ? NULL : h->ring;
+}
+
+uint32_t
+rxlab_rx_queue_count(void *rxq)
+{
+	struct rxlab_rxq *ring = rx_ring(rxq);
+
+	return ring == NULL ? 0 : rxlab_rxq_count(ring);
 }
 
 int
 rxlab_rx_descriptor_status(void *rxq, uint16_t offset)
 {
-	struct rxlab_rx_queue *q = rxq;
+	struct rxlab_rxq *ring = rx_ring(rxq);
 
-	return q->ring == NULL ? RTE_ETH_RX_DESC_UNAVAIL : rxlab_rxq_status(q->ring, offset);
+	return ring == NULL ? RTE_ETH_RX_DESC_UNAVAIL : rxlab_rxq_status(ring, offset);
 }
 
 /* All mbufs of the queue come from one pool, unshared and of one segment: nothing of them need be read. */
@@ -167,6 +242,13 @@ tx_fits(const struct rxlab_tx_queue *q, const struct rte_mbuf *m)
 	return m->nb_segs - 1u < (q->fast_free ? 1u : RXLAB_MAX_SEGS) && m->pkt_len - 1 < RXLAB_MAX_FRAME;
 }
 
+/* Bytes of the tag that the NIC wrote before the frame, if it is still there. */
+static inline uint16_t
+tx_tag(const struct rxlab_tx_queue *q, const struct rte_mbuf *m)
+{
+	return unlikely(m->ol_flags & q->tagged) && m->data_off == RTE_PKTMBUF_HEADROOM ? RXLAB_TAG : 0;
+}
+
 /*
  * Describes whole frames, as many as fit one call, and stores their mbufs in the sw_ring. Returns the frames; ends
  * before one that does not fit the ring.
@@ -182,9 +264,12 @@ tx_gather(struct rxlab_tx_queue *q, struct rte_mbuf **pkts, uint16_t n, struct r
 		if (unlikely(!tx_fits(q, m)) || m->nb_segs > RXLAB_BURST - used)
 			break;
 		do {
+			uint16_t tag = tx_tag(q, m);
+
 			q->sw_ring[(q->head + used) & q->mask] = m;
 			segs[used++] = (struct rxlab_segment) {
-				.buf = rte_pktmbuf_mtod(m, uintptr_t),
+				.buf = rte_pktmbuf_mtod(m, uintptr_t) - tag,
+				.off = tag,
 				.len = m->data_len,
 				.last = m->next == NULL,
 			};

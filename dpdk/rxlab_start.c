@@ -148,20 +148,6 @@ close_queues(struct rxlab_dev *d)
 		rxlab_tx_queue_close(data->tx_queues[i]);
 }
 
-/* The next start's host halves count from 0 again; base runs backwards to keep the sum. */
-static void
-keep_host_counts(struct rxlab_dev *d)
-{
-	unsigned int q, i;
-
-	for (q = 0; q < RXLAB_QUEUES; q++) {
-		for (i = 0; i < RXLAB_HOST_COUNTERS; i++) {
-			d->base.nic.host[q].value[i] -= d->now.nic.host[q].value[i];
-			d->now.nic.host[q].value[i] = 0;
-		}
-	}
-}
-
 /* Undoes start_port and open_queues; the NIC core lets go first, or nothing is freed. */
 static int
 stop_port(struct rxlab_dev *d)
@@ -176,7 +162,6 @@ stop_port(struct rxlab_dev *d)
 	ret = rxlab_port_reset(d->port);
 	if (ret != 0)
 		return ret;
-	keep_host_counts(d);
 	rte_free(d->memory);
 	d->memory = NULL;
 	return 0;

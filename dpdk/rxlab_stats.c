@@ -115,7 +115,7 @@ rx_counter(const struct rxlab_dev *d, uint32_t i)
 	return (struct counter) { "host_", d->host_names[i], &now->nic.host[0].value[i], sizeof(now->nic.host[0]) };
 }
 
-#define NB_TX_COUNTERS 2
+#define NB_TX_COUNTERS 3
 
 static struct counter
 tx_counter(const struct rxlab_dev *d, uint32_t i)
@@ -124,7 +124,9 @@ tx_counter(const struct rxlab_dev *d, uint32_t i)
 
 	if (i == 0)
 		return (struct counter) { "", "faults", &now->nic.tx[0].faults, sizeof(now->nic.tx[0]) };
-	return (struct counter) { "", "refused", &now->tx_refused[0], sizeof(now->tx_refused[0]) };
+	if (i == 1)
+		return (struct counter) { "", "refused", &now->tx_refused[0], sizeof(now->tx_refused[0]) };
+	return (struct counter) { "", "reordered", &now->nic.tx[0].reordered, sizeof(now->nic.tx[0]) };
 }
 
 static uint64_t

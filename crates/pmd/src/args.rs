@@ -3,9 +3,10 @@
 use core::ffi::CStr;
 
 use memory::Ps;
-use rings::{Interface, dynamic, privring, rxbisect, shring};
+use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
-use crate::Error;
+use crate::engine::tags::TAG;
+use crate::{Error, THREADS};
 
 /// Where a port's frames come from and go to.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,10 +29,13 @@ enum Kind {
     ShRing,
     RxBisect,
     Dynamic,
+    DdRing,
+    Corec,
 }
 
 impl Kind {
-    const ALL: [Kind; 4] = [Kind::PrivRing, Kind::ShRing, Kind::RxBisect, Kind::Dynamic];
+    const ALL: [Kind; 6] =
+        [Kind::PrivRing, Kind::ShRing, Kind::RxBisect, Kind::Dynamic, Kind::DdRing, Kind::Corec];
 
     const fn name(self) -> &'static CStr {
         match self {
@@ -39,6 +43,8 @@ impl Kind {
             Kind::ShRing => c"shring",
             Kind::RxBisect => c"rxbisect",
             Kind::Dynamic => c"dynamic",
+            Kind::DdRing => c"ddring",
+            Kind::Corec => c"corec",
         }
     }
 
@@ -48,6 +54,8 @@ impl Kind {
             Kind::PrivRing => &[c"debts", c"faults"],
             Kind::ShRing => &[c"lock_taken", c"lock_waits", c"debts", c"faults"],
             Kind::RxBisect => &[c"foreign", c"debts", c"faults"],
+            Kind::DdRing => &[c"lock_taken", c"lock_waits", c"debts", c"faults"],
+            Kind::Corec => &[c"claims", c"failed_claims", c"deferred_releases", c"debts", c"faults"],
             Kind::Dynamic => &[
                 c"by_shared",
                 c"by_private",
@@ -90,6 +98,12 @@ pub struct Args {
     group: Option<u32>,
     batch: Option<u32>,
     timeout: Option<Ps>,
+    threads: Option<u32>,
+    refill: Option<ddring::Refill>,
+    /// Lcores of the program: as many may poll a queue, unless `threads` says otherwise.
+    pub(crate) lcores: u32,
+    /// Whether the order of forwarded frames is judged.
+    pub(crate) reorder: bool,
 }
 
 impl Default for Args {
@@ -105,6 +119,10 @@ impl Default for Args {
             group: None,
             batch: None,
             timeout: None,
+            threads: None,
+            refill: None,
+            lcores: 1,
+            reorder: false,
         }
     }
 }
@@ -115,6 +133,28 @@ fn invalid(key: &str, value: &str, allowed: &str) -> Error {
 
 fn number(key: &str, value: &str, min: u32, allowed: &str) -> Result<u32, Error> {
     value.parse().ok().filter(|n| *n >= min).ok_or_else(|| invalid(key, value, allowed))
+}
+
+fn threads(key: &str, value: &str) -> Result<u32, Error> {
+    let allowed = format!("the number of threads that may poll a queue, 1 to {THREADS}");
+    let n = number(key, value, 1, &allowed)?;
+    if n <= THREADS { Ok(n) } else { Err(invalid(key, value, &allowed)) }
+}
+
+fn refill(key: &str, value: &str) -> Result<ddring::Refill, Error> {
+    match value {
+        "each" => Ok(ddring::Refill::Each),
+        "bulk" => Ok(ddring::Refill::Bulk),
+        _ => Err(invalid(key, value, "each (a buffer for each frame) or bulk (a burst's at once)")),
+    }
+}
+
+fn switch(key: &str, value: &str) -> Result<bool, Error> {
+    match value {
+        "0" => Ok(false),
+        "1" => Ok(true),
+        _ => Err(invalid(key, value, "0 or 1")),
+    }
 }
 
 fn size(key: &str, value: &str) -> Result<Option<u32>, Error> {
@@ -177,12 +217,16 @@ impl Args {
             "ax" => self.ax = size(key, value)?,
             "group" => self.group = Some(number(key, value, 0, "0 (all queues), or queues of a group")?),
             "batch" => self.batch = Some(number(key, value, 1, "notices from 1")?),
+            "threads" => self.threads = Some(threads(key, value)?),
+            "refill" => self.refill = Some(refill(key, value)?),
+            "reorder" => self.reorder = switch(key, value)?,
             "timeout_ns" => {
                 let ns = number(key, value, 1, "nanoseconds from 1")?;
                 self.timeout = Some(Ps::from_ns(u64::from(ns)));
             }
             _ => {
-                let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, rx_rate, tx_rate";
+                let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, threads, refill, reorder, \
+                               rx_rate, tx_rate";
                 return Err(Error::Invalid(format!("no argument {key}; allowed: {allowed}")));
             }
         }
@@ -202,6 +246,8 @@ impl Args {
             ("group", self.group.is_some(), &[Kind::RxBisect]),
             ("batch", self.batch.is_some(), &[Kind::RxBisect]),
             ("timeout_ns", self.timeout.is_some(), &[Kind::RxBisect]),
+            ("threads", self.threads.is_some(), &[Kind::Corec, Kind::DdRing]),
+            ("refill", self.refill.is_some(), &[Kind::DdRing]),
         ];
         match owners.iter().find(|(_, set, kinds)| *set && !kinds.contains(&self.iface)) {
             None => Ok(()),
@@ -210,6 +256,20 @@ impl Args {
                 Err(Error::Invalid(format!("{key} belongs to iface={owners}, not iface={mine}")))
             }
         }
+    }
+
+    /// Host halves of a queue: threads that may poll it.
+    pub(crate) fn threads(&self) -> u32 {
+        match self.iface {
+            Kind::Corec => self.threads.unwrap_or(self.lcores),
+            Kind::DdRing => self.threads.unwrap_or(1),
+            Kind::PrivRing | Kind::ShRing | Kind::RxBisect | Kind::Dynamic => 1,
+        }
+    }
+
+    /// Bytes that the NIC core writes before a frame.
+    pub(crate) fn front(&self) -> u32 {
+        if self.reorder { TAG } else { 0 }
     }
 
     /// The interface's name.
@@ -222,8 +282,8 @@ impl Args {
         self.iface.counters().get(i).copied()
     }
 
-    /// The interface with `desc` descriptors for each of `queues`: the ring (`privring`), the completion
-    /// ring (`shring`, `dynamic`), Bx (`rxbisect`).
+    /// The interface with `desc` descriptors for each of `queues`: the ring (`privring`, `ddring`, `corec`),
+    /// the completion ring (`shring`, `dynamic`), Bx (`rxbisect`). It has `threads` host halves for each.
     pub(crate) fn interface(&self, desc: u32, queues: u32) -> Interface {
         let (ring, shared_by) = (self.ring.unwrap_or(desc), self.shared.unwrap_or(queues));
         match self.iface {
@@ -234,6 +294,12 @@ impl Args {
                 let report = usual.report.min(ring);
                 Interface::Dynamic(dynamic::Sizes { ring, shared_by, completions: desc, report, ..usual })
             }
+            Kind::DdRing => Interface::DdRing(ddring::Sizes {
+                ring: desc,
+                shared_by: self.threads(),
+                refill: self.refill.unwrap_or(ddring::Refill::Bulk),
+            }),
+            Kind::Corec => Interface::Corec(corec::Sizes { ring: desc, shared_by: self.threads() }),
             Kind::RxBisect => {
                 let usual = rxbisect::Sizes::default();
                 Interface::RxBisect(rxbisect::Sizes {
@@ -293,6 +359,16 @@ mod tests {
     }
 
     #[test]
+    fn threads_share_a_queue_only_where_the_interface_allows_it() {
+        let threads = |pairs: &[(&str, &str)]| Args { lcores: 7, ..set(pairs).unwrap() }.threads();
+        assert_eq!(threads(&[("iface", "shring")]), 1);
+        assert_eq!(threads(&[("iface", "ddring")]), 1);
+        assert_eq!(threads(&[("iface", "ddring"), ("threads", "4")]), 4);
+        assert_eq!(threads(&[("iface", "corec")]), 7);
+        assert_eq!(threads(&[("iface", "corec"), ("threads", "128")]), 128);
+    }
+
+    #[test]
     fn every_wrong_value_is_named_with_what_is_allowed() {
         let wrong = [
             ("iface", "corecc"),
@@ -306,12 +382,18 @@ mod tests {
             ("ring", "1"),
             ("batch", "0"),
             ("timeout_ns", "soon"),
+            ("threads", "0"),
+            ("threads", "129"),
+            ("refill", "all"),
+            ("reorder", "yes"),
         ];
         for (key, value) in wrong {
             let said = set(&[(key, value)]).unwrap_err();
             assert!(said.contains(key) && said.contains(value) && said.contains("allowed"), "{said}");
             assert!(!said.contains('\n'));
         }
+        let said = set(&[("iface", "corec"), ("refill", "bulk")]).unwrap_err();
+        assert!(said.contains("iface=ddring, not iface=corec"), "{said}");
         assert!(set(&[("colour", "red")]).unwrap_err().contains("colour"));
         assert!(set(&[("ax", "64")]).unwrap_err().contains("iface=rxbisect"));
         let said = set(&[("iface", "rxbisect"), ("shared", "2")]).unwrap_err();

@@ -29,16 +29,18 @@ pub struct TxCounters {
     pub bytes: AtomicU64,
     /// Frames that could not be sent.
     pub faults: AtomicU64,
+    /// Frames that left after a later one of their flow, where that is judged.
+    pub reordered: AtomicU64,
 }
 
-/// A host half's own, written by the lcore that polls the queue.
+/// Those of the host halves of an Rx queue; the lcores that poll it add to them.
 #[repr(C)]
 pub struct HostCounters {
     /// By number; the names depend on the interface.
     pub value: [AtomicU64; HOST_COUNTERS],
 }
 
-/// All of a port. Zero at first; each word has one writer.
+/// All of a port. Zero at first; those of the NIC core have one writer.
 #[repr(C)]
 pub struct Counters {
     /// Rx queues.

@@ -1,6 +1,7 @@
 //! The NIC half of a port: what the NIC core does with it in one turn.
 
 pub(crate) mod receive;
+pub(crate) mod tags;
 mod transmit;
 
 use std::sync::Arc;
@@ -20,6 +21,7 @@ use crate::lower::Lower;
 use crate::port::Port;
 use crate::source::Stock;
 use crate::{Error, View};
+use tags::Tags;
 use transmit::Flight;
 
 /// The rings' NIC halves, between start and reset.
@@ -30,6 +32,12 @@ pub(crate) struct Rings {
     /// Data of the segments to send: an address and nothing in front of it.
     pub(crate) sent: Foreign,
     pub(crate) rx_queues: u16,
+    /// Host halves of an Rx queue: queue `q` has number `q * threads` and those that follow.
+    pub(crate) threads: u16,
+    /// Judges the order of forwarded frames, if asked for.
+    pub(crate) tags: Option<Tags>,
+    /// Bytes before each frame: a tag, or none.
+    pub(crate) front: u16,
     /// The longest frame to receive, in bytes.
     pub(crate) max_frame: u32,
     /// Whether IP and transport checksums are looked at.

@@ -22,14 +22,15 @@ pub const RETA: usize = 512;
 pub const KEY: usize = 52;
 
 // The types and constants of these calls.
-pub use crate::QUEUES;
 pub use crate::checksums::{IP_BAD, IP_GOOD, L4_BAD, L4_GOOD};
 pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, OUTCOMES, RxCounters, TxCounters};
 pub use crate::engine::receive::HASHED;
+pub use crate::engine::tags::TAG;
 pub use crate::filter::{Filter, GROUPS, MACS};
 pub use crate::lower::{Lower, LowerFrame};
 pub use crate::port::Start;
 pub use crate::queue::{Give, RxQueue, TxQueue};
+pub use crate::{QUEUES, THREADS};
 
 /// Where a port's frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -257,6 +258,37 @@ pub unsafe extern "C" fn rxlab_args_source_name(args: *const Args, out: *mut c_c
     name.len()
 }
 
+/// So many lcores the program has: as many may poll a queue of an interface that allows it, unless `threads` is
+/// set.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_lcores(args: *mut Args, lcores: u32) {
+    // SAFETY: the caller's.
+    unsafe { (*args).lcores = lcores.clamp(1, THREADS) };
+}
+
+/// Threads that may poll one Rx queue at a time, each its own half.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_threads(args: *const Args) -> u16 {
+    // SAFETY: the caller's.
+    unsafe { (*args).threads() as u16 }
+}
+
+/// Bytes before each frame, which the NIC core writes as well and completions count: 0 or [`TAG`].
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_front(args: *const Args) -> u16 {
+    // SAFETY: the caller's.
+    unsafe { (*args).front() as u16 }
+}
+
 /// The interface's name.
 ///
 /// # Safety
@@ -443,14 +475,14 @@ pub unsafe extern "C" fn rxlab_port_reset(port: *mut PortHandle) -> c_int {
     code(unsafe { (*port).0.reset() })
 }
 
-/// An Rx queue of a started port; NULL beyond the last.
+/// A half of an Rx queue of a started port; NULL beyond the last.
 ///
 /// # Safety
 /// `port` is from [`rxlab_port_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_rxq(port: *mut PortHandle, queue: u16) -> *mut RxQueue {
+pub unsafe extern "C" fn rxlab_port_rxq(port: *mut PortHandle, queue: u16, half: u16) -> *mut RxQueue {
     // SAFETY: the caller's.
-    unsafe { (*port).0.rxq(queue) }.unwrap_or(core::ptr::null_mut())
+    unsafe { (*port).0.rxq(queue, half) }.unwrap_or(core::ptr::null_mut())
 }
 
 /// A Tx queue of a started port; NULL beyond the last.
@@ -463,7 +495,7 @@ pub unsafe extern "C" fn rxlab_port_txq(port: *mut PortHandle, queue: u16) -> *m
     unsafe { (*port).0.txq(queue) }.unwrap_or(core::ptr::null_mut())
 }
 
-/// Stops (then drain) or starts (then fill) one Rx queue.
+/// Stops (then drain every half) or starts (then fill every half) one Rx queue.
 ///
 /// # Safety
 /// `port` is from [`rxlab_port_new`]; nobody polls the queue.
@@ -562,7 +594,8 @@ pub unsafe extern "C" fn rxlab_rxq_status(q: *mut RxQueue, offset: u16) -> c_int
     }
 }
 
-/// Posts whole frames; segments taken. `*freed`: so many of the oldest segments are read, and their mbufs, in
+/// Posts whole frames; segments taken. The first segment of a frame with a tag before it begins with the tag, and
+/// has an offset of [`TAG`]. `*freed`: so many of the oldest segments are read, and their mbufs, in
 /// the order of posting, the caller's to free.
 ///
 /// # Safety

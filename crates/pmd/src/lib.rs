@@ -23,6 +23,8 @@ type View = NativeView<'static, Foreign>;
 
 /// The most Rx and the most Tx queues of a port.
 pub const QUEUES: usize = 64;
+/// The most threads that may poll one queue.
+pub const THREADS: u32 = 128;
 /// Frames that the NIC core takes at a time.
 const BURST: usize = 64;
 /// Wire time that the NIC core makes up for when it comes late: it may share its CPU, and a time slice of

@@ -5,6 +5,7 @@
 //! for one turn at most, and it works alike where the NIC core is a service of the calling lcore: then nobody
 //! holds the lock.
 
+use core::iter;
 use core::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
@@ -20,6 +21,7 @@ use rings::tx;
 use crate::args::Args;
 use crate::card::Card;
 use crate::counters::Counters;
+use crate::engine::tags::Tags;
 use crate::engine::{Engine, Far, Rings};
 use crate::lower::Lower;
 use crate::queue::{RxQueue, TxQueue};
@@ -143,7 +145,7 @@ impl Port {
     /// A size is not allowed.
     pub(crate) fn memory(&self, start: &Start) -> Result<usize, Error> {
         let queues = u32::from(start.rx_queues);
-        self.args.interface(start.rx_desc, queues).validate(queues)?;
+        self.args.interface(start.rx_desc, queues).validate(queues * self.args.threads())?;
         tx_sizes(start).validate(u32::from(start.tx_queues.max(1)))?;
         // Laid out on trial: no second account of what the rings take. The memory is little more than they
         // need, as a program that locks its memory gets all that it asks for.
@@ -163,10 +165,10 @@ impl Port {
 
     fn lay_out(&self, region: &'static Region, start: &Start) -> Result<Built, Error> {
         let queues = u32::from(start.rx_queues);
-        let frames = frames(start)?;
+        let frames = frames(start, self.args.front())?;
         let interface = self.args.interface(start.rx_desc, queues);
         let mut space = region.words_of::<Foreign>();
-        let (hosts, nic) = rings::build(&mut space, &interface, queues, frames)?;
+        let (hosts, nic) = rings::build(&mut space, &interface, queues * self.args.threads(), frames)?;
         // A port that never sends has a queue that nobody fills.
         let (tx_hosts, tx) = tx::build(&mut space, tx_sizes(start), u32::from(start.tx_queues.max(1)))?;
         Ok((hosts, nic, tx_hosts, tx))
@@ -205,7 +207,8 @@ impl Port {
             }
         };
         let m: View = lasting.view_of();
-        for (host, told) in hosts.into_iter().zip(&self.counters.host) {
+        let told = self.counters.host.iter().flat_map(|told| iter::repeat_n(told, self.threads()));
+        for (host, told) in hosts.into_iter().zip(told) {
             let queue = RxQueue::new(m.clone(), host, start.rx_desc, &told.value);
             halves.rx.push(Box::into_raw(Box::new(queue)));
         }
@@ -220,6 +223,9 @@ impl Port {
             tx,
             sent: sent(),
             rx_queues: start.rx_queues,
+            threads: self.args.threads() as u16,
+            tags: self.args.reorder.then(|| Tags::new(self.counters)),
+            front: self.args.front() as u16,
             max_frame: start.max_frame,
             checksums: start.checksums,
             flight: Default::default(),
@@ -263,9 +269,15 @@ impl Port {
         Ok(())
     }
 
-    /// An Rx queue of a started port.
-    pub(crate) fn rxq(&self, queue: u16) -> Option<*mut RxQueue> {
-        self.halves().rx.get(usize::from(queue)).copied()
+    /// A half of an Rx queue of a started port.
+    pub(crate) fn rxq(&self, queue: u16, half: u16) -> Option<*mut RxQueue> {
+        let (queue, half) = (usize::from(queue), usize::from(half));
+        self.halves().rx.get(queue * self.threads() + half).copied().filter(|_| half < self.threads())
+    }
+
+    /// Halves of an Rx queue.
+    fn threads(&self) -> usize {
+        self.args.threads() as usize
     }
 
     /// A Tx queue of a started port.
@@ -273,14 +285,19 @@ impl Port {
         self.halves().tx.get(usize::from(queue)).copied()
     }
 
-    /// Stops or starts one Rx queue. It drains after the stop and fills after the start.
+    /// Stops or starts one Rx queue. Its halves drain after the stop and fill after the start.
     ///
     /// # Errors
     /// The port has not started, or the NIC core does not answer.
     pub(crate) fn switch_rx(&self, queue: u16, on: bool) -> Result<(), Error> {
-        self.with_rings(|r| match on {
-            true => r.nic.start_queue(&mut r.m, queue),
-            false => r.nic.stop_queue(&mut r.m, queue),
+        self.with_rings(|r| {
+            let first = queue * r.threads;
+            for half in first..first + r.threads {
+                match on {
+                    true => r.nic.start_queue(&mut r.m, half),
+                    false => r.nic.stop_queue(&mut r.m, half),
+                }
+            }
         })
     }
 
@@ -378,12 +395,16 @@ fn tx_sizes(start: &Start) -> tx::Sizes {
     tx::Sizes { ring, ..tx::Sizes::default() }
 }
 
-fn frames(start: &Start) -> Result<Foreign, Error> {
+/// Buffers of which the NIC core writes `front` bytes more than a frame, before it.
+fn frames(start: &Start, front: u32) -> Result<Foreign, Error> {
     let Start { data_offset, room, max_frame, .. } = *start;
+    let before = data_offset.checked_sub(front);
+    let data_offset = before.ok_or_else(|| Error::Invalid(format!("no {front} B before a frame")))?;
+    let room = room + front;
     let geometry = Geometry { count: 1, stride: u32::MAX, offset: data_offset, room };
     geometry.check().map_err(rings::SizeError::from)?;
-    if max_frame > room {
-        let what = format!("frames of {max_frame} B do not fit buffers of {room} B");
+    if max_frame > room - front || max_frame > u32::from(u16::MAX) - front {
+        let what = format!("frames of {max_frame} B do not fit buffers of {} B", room - front);
         return Err(Error::Invalid(what));
     }
     // SAFETY: the driver posts addresses of mbufs alone, whose geometry it has checked at queue set-up.

@@ -1,4 +1,5 @@
-//! An Rx or Tx queue as the lcore that polls it has it.
+//! An Rx or Tx queue as the lcore that polls it has it. An Rx queue that several lcores may poll has a half for
+//! each of them.
 
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -13,7 +14,8 @@ use crate::counters::HOST_COUNTERS;
 /// Polls between two updates of the counters in EAL memory.
 const TELL: u32 = 1024;
 
-/// An Rx queue's host half.
+/// A host half of an Rx queue, on lines of its own: its neighbour may be another lcore's.
+#[repr(align(128))]
 pub struct RxQueue {
     m: View,
     host: AnyHost<View>,
@@ -21,7 +23,9 @@ pub struct RxQueue {
     strays: Vec<Buf>,
     polls: u32,
     size: u32,
+    /// The queue's counters, and what of them is this half's.
     told: &'static [AtomicU64; HOST_COUNTERS],
+    own: [u64; HOST_COUNTERS],
 }
 
 /// Empty buffers that the driver has taken from its pool before the call: used from the end.
@@ -87,7 +91,7 @@ impl RxQueue {
         size: u32,
         told: &'static [AtomicU64; HOST_COUNTERS],
     ) -> RxQueue {
-        RxQueue { m, host, strays: Vec::new(), polls: 0, size, told }
+        RxQueue { m, host, strays: Vec::new(), polls: 0, size, told, own: [0; HOST_COUNTERS] }
     }
 
     /// Receives, and posts `spares` from the end; frames received and spares used.
@@ -129,10 +133,11 @@ impl RxQueue {
     }
 
     #[cold]
-    fn tell(&self) {
-        for (i, told) in self.told.iter().enumerate() {
+    fn tell(&mut self) {
+        for (i, (told, own)) in self.told.iter().zip(&mut self.own).enumerate() {
             let Some((_, value)) = self.host.counter(i) else { return };
-            told.store(value, Relaxed); // a statistic: orders nothing
+            told.fetch_add(value.wrapping_sub(*own), Relaxed); // a statistic: orders nothing
+            *own = value;
         }
     }
 }

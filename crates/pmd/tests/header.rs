@@ -34,7 +34,8 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         NAMES.iter().map(|(rust, c)| ((*rust).into(), (*c).into())).collect();
     rename.insert("TxQueue".into(), "rxlab_txq".into());
     rename.insert("AtomicU64".into(), "uint64_t".into());
-    let constants = ["QUEUES", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY"];
+    let constants =
+        ["QUEUES", "THREADS", "TAG", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY"];
     let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED"];
     for name in constants.into_iter().chain(bits) {
         rename.insert(name.into(), format!("RXLAB_{name}"));

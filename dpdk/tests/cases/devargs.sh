@@ -26,6 +26,13 @@ iface=shring,ring=1000|ring.*1000.*power
 iface=shring,ring=-1|ring.*-1
 iface=dynamic,ax=64|ax.*rxbisect.*dynamic
 iface=dynamic,ring=48|ring.*48.*power
+iface=corec,threads=0|threads.*0.*1 to 128
+iface=corec,threads=129|threads.*129.*1 to 128
+iface=corec,shared=2|shared.*shring.*corec
+iface=corec,refill=bulk|refill.*ddring.*corec
+iface=ddring,refill=some|refill.*some.*each.*bulk
+iface=privring,threads=2|threads.*corec.*privring
+iface=privring,reorder=2|reorder.*2.*0 or 1
 iface=rxbisect,ax=0|ax.*0
 iface=rxbisect,ax=100|ax.*100
 iface=rxbisect,ax=99999999999999999999|ax.*99999999999999999999

@@ -71,7 +71,8 @@ pool_must_be_full(const struct rte_mempool *pool, const char *when, uint64_t rou
 }
 
 static inline void
-port_configure(uint16_t port, uint16_t queues, uint16_t rx_desc, uint16_t tx_desc, struct rte_mempool *pool)
+port_configure(uint16_t port, uint16_t rx_queues, uint16_t tx_queues, uint16_t rx_desc, uint16_t tx_desc,
+	       struct rte_mempool *pool)
 {
 	struct rte_eth_conf conf = { .rxmode.mq_mode = RTE_ETH_MQ_RX_RSS };
 	struct rte_eth_dev_info info;
@@ -82,15 +83,14 @@ port_configure(uint16_t port, uint16_t queues, uint16_t rx_desc, uint16_t tx_des
 		die("port %u: no information: %s\n", port, rte_strerror(-ret));
 	conf.rx_adv_conf.rss_conf.rss_hf = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP) & info.flow_type_rss_offloads;
 	conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
-	ret = rte_eth_dev_configure(port, queues, queues, &conf);
+	ret = rte_eth_dev_configure(port, rx_queues, tx_queues, &conf);
 	if (ret != 0)
-		die("port %u: %u queues: %s\n", port, queues, rte_strerror(-ret));
+		die("port %u: %u and %u queues: %s\n", port, rx_queues, tx_queues, rte_strerror(-ret));
 	ret = rte_eth_dev_adjust_nb_rx_tx_desc(port, &rx_desc, &tx_desc);
-	for (q = 0; ret == 0 && q < queues; q++) {
+	for (q = 0; ret == 0 && q < rx_queues; q++)
 		ret = rte_eth_rx_queue_setup(port, q, rx_desc, SOCKET_ID_ANY, NULL, pool);
-		if (ret == 0)
-			ret = rte_eth_tx_queue_setup(port, q, tx_desc, SOCKET_ID_ANY, NULL);
-	}
+	for (q = 0; ret == 0 && q < tx_queues; q++)
+		ret = rte_eth_tx_queue_setup(port, q, tx_desc, SOCKET_ID_ANY, NULL);
 	if (ret != 0)
 		die("port %u: set-up of queues of %u and %u entries: %s\n", port, rx_desc, tx_desc, rte_strerror(-ret));
 }

@@ -102,7 +102,7 @@ reconfigure(uint16_t queues, uint64_t *random)
 	uint16_t rx_desc = sizes[draw(random) % RTE_DIM(sizes)], tx_desc = sizes[draw(random) % RTE_DIM(sizes)], p;
 
 	for (p = 0; p < n_ports; p++)
-		port_configure(ports[p], queues, rx_desc, tx_desc, pool);
+		port_configure(ports[p], queues, queues, rx_desc, tx_desc, pool);
 }
 
 static void

@@ -6,24 +6,11 @@
  *
  *   integrity EAL-ARGUMENTS -- [--packets N] [--queues N] [--pauses 0|1] [--seed N]
  */
-#include <rte_hash_crc.h>
-#include <rte_ip.h>
-
-#include "common.h"
+#include "payload.h"
 
 #define FLOWS 64	/* per worker and port */
 #define MAX_WORKERS 8
-#define MIN_FRAME 74
-#define MAX_FRAME 1514
 #define WINDOW 512	/* frames under way per worker, as long as it does not overload */
-
-/* What a frame carries after its headers; filler follows up to its end. */
-struct payload {
-	uint64_t seq;
-	uint32_t flow;
-	uint32_t crc;	/* of flow, seq and the filler */
-	uint16_t len;	/* of the frame */
-} __rte_packed;
 
 struct flow {
 	struct headers headers;
@@ -51,25 +38,6 @@ static struct rte_mempool *pool;
 static atomic_bool finish;
 static atomic_int sending;
 
-static uint32_t
-checksum(const struct payload *p, uint32_t filler)
-{
-	const uint8_t *bytes = (const uint8_t *)(p + 1);
-	uint32_t crc = rte_hash_crc_8byte(p->seq, p->flow);
-
-	return rte_hash_crc(bytes, filler, crc);
-}
-
-static void
-fill(uint8_t *bytes, uint32_t n, uint64_t value)
-{
-	for (; n >= 8; n -= 8, bytes += 8) {
-		value = value * 6364136223846793005 + 1442695040888963407;
-		memcpy(bytes, &value, 8);
-	}
-	memset(bytes, (int)value, n);
-}
-
 /* Moves the end of a frame to a second mbuf: the driver has to gather it. */
 static void
 split(struct rte_mbuf *m)
@@ -82,31 +50,6 @@ split(struct rte_mbuf *m)
 	memcpy(rte_pktmbuf_append(tail, m->data_len - at), rte_pktmbuf_mtod_offset(m, void *, at), m->data_len - at);
 	rte_pktmbuf_trim(m, m->data_len - at);
 	rte_pktmbuf_chain(m, tail);
-}
-
-/* Most frames are short; the others have every length up to the longest. */
-static uint16_t
-frame_length(uint64_t random)
-{
-	return MIN_FRAME + (random & 7 ? random >> 32 & 63 : (random >> 32) % (MAX_FRAME - MIN_FRAME + 1));
-}
-
-static void
-write_frame(struct rte_mbuf *m, struct flow *f, uint32_t id, uint64_t seq, uint64_t random)
-{
-	uint16_t len = frame_length(random);
-	uint8_t *frame = (uint8_t *)rte_pktmbuf_append(m, len);
-	struct payload *p = (struct payload *)(frame + ETHER_IP_UDP);
-	uint32_t filler = len - ETHER_IP_UDP - sizeof(*p);
-
-	headers_write(frame, &f->headers, len);
-	p->seq = seq;
-	p->flow = id;
-	p->len = len;
-	fill((uint8_t *)(p + 1), filler, random);
-	p->crc = checksum(p, filler);
-	if (segments && (random >> 8 & 15) == 0)
-		split(m);
 }
 
 static void
@@ -123,7 +66,9 @@ send_burst(struct worker *w, uint16_t port)
 		uint32_t k = (random >> 16) % FLOWS;
 
 		f[i] = &flows[port][w->id][k];
-		write_frame(mbufs[i], f[i], (uint32_t)port << 16 | w->id << 8 | k, f[i]->sent++, random);
+		payload_write(mbufs[i], &f[i]->headers, (uint32_t)port << 16 | w->id << 8 | k, f[i]->sent++, random);
+		if (segments && (random >> 8 & 15) == 0)
+			split(mbufs[i]);
 	}
 	taken = rte_eth_tx_burst(port, w->id, mbufs, BURST);
 	/* The frames that the queue did not take were never sent: their numbers are used again. */
@@ -146,12 +91,11 @@ flow_of(uint32_t id)
 static void
 check_frame(struct worker *w, struct rte_mbuf *m)
 {
-	const struct payload *p = rte_pktmbuf_mtod_offset(m, struct payload *, ETHER_IP_UDP);
-	struct flow *f;
+	const struct payload *p = payload_of(m);
+	struct flow *f = p == NULL ? NULL : flow_of(p->flow);
 
 	w->received++;
-	if (m->nb_segs != 1 || m->pkt_len != m->data_len || m->data_len < MIN_FRAME || p->len != m->data_len ||
-	    checksum(p, p->len - ETHER_IP_UDP - sizeof(*p)) != p->crc || (f = flow_of(p->flow)) == NULL) {
+	if (f == NULL) {
 		w->corrupted++;
 		return;
 	}
@@ -264,29 +208,9 @@ supervise(bool pauses, uint64_t seed, uint64_t stops[2])
 	return (rte_get_timer_cycles() - start) / hz;
 }
 
-/* Sum over the ports of an extended statistic. */
-static uint64_t
-xstat(const char *name)
-{
-	uint64_t id, value, sum = 0;
-	uint16_t port;
-
-	for (port = 0; port < n_ports; port++) {
-		if (rte_eth_xstats_get_id_by_name(port, name, &id) != 0 ||
-		    rte_eth_xstats_get_by_id(port, &id, &value, 1) != 1)
-			die("port %u has no statistic %s\n", port, name);
-		sum += value;
-	}
-	return sum;
-}
-
 static void
 judge(uint64_t seconds, const uint64_t stops[2], uint16_t rx_desc, uint16_t tx_desc)
 {
-	static const char * const drops[] = {
-		"rx_ring_full", "rx_no_buffer", "rx_nic_buffer_full", "rx_no_credit", "rx_bad_frame", "rx_queue_stopped",
-		"rx_filtered", "rx_link_down",
-	};
 	uint64_t sent = 0, received = 0, in = 0, out = 0, dropped = 0, missing = 0;
 	uint64_t duplicated = 0, reordered = 0, corrupted = 0, moved = 0;
 	struct rte_eth_stats stats;
@@ -305,12 +229,11 @@ judge(uint64_t seconds, const uint64_t stops[2], uint16_t rx_desc, uint16_t tx_d
 		rte_eth_stats_get(i, &stats);
 		in += stats.ipackets;
 		out += stats.opackets;
+		dropped += drops(i);
 		for (w = 0; w < n_workers; w++)
 			for (k = 0; k < FLOWS; k++)
 				missing += flows[i][w][k].sent - flows[i][w][k].received;
 	}
-	for (i = 0; i < RTE_DIM(drops); i++)
-		dropped += xstat(drops[i]);
 	printf("sent %" PRIu64 ", received %" PRIu64 " in %" PRIu64 " s; dropped by the NIC %" PRIu64
 	       ", in stopped queues: Tx %" PRId64 " of %" PRIu64 " stops, Rx %" PRId64 " of %" PRIu64 " stops\n"
 	       "duplicated %" PRIu64 ", reordered %" PRIu64 ", corrupted %" PRIu64 ", moved to another lcore %" PRIu64 "\n",
@@ -324,25 +247,6 @@ judge(uint64_t seconds, const uint64_t stops[2], uint16_t rx_desc, uint16_t tx_d
 		die("the NIC took %" PRIu64 " frames, delivered %" PRIu64 " and dropped %" PRIu64 "\n", out, in, dropped);
 	if (sent - out > stops[TX] * tx_desc || in - received > stops[RX] * rx_desc)
 		die("frames are lost beyond those of stopped queues\n");
-}
-
-/* The number after an option's name, of those after "--". */
-static inline uint64_t
-option(int argc, char **argv, const char *name, uint64_t otherwise)
-{
-	char *end;
-	uint64_t value;
-	int i;
-
-	for (i = 1; i + 1 < argc; i += 2) {
-		if (strcmp(argv[i], name) != 0)
-			continue;
-		value = strtoull(argv[i + 1], &end, 0);
-		if (*argv[i + 1] == '\0' || *end != '\0')
-			die("%s %s: a number is allowed\n", name, argv[i + 1]);
-		return value;
-	}
-	return otherwise;
 }
 
 int
@@ -373,7 +277,7 @@ main(int argc, char **argv)
 	for (port = 0; port < n_ports; port++) {
 		struct rte_eth_dev_info info;
 
-		port_configure(port, n_queues, rx_desc, tx_desc, pool);
+		port_configure(port, n_queues, n_queues, rx_desc, tx_desc, pool);
 		rte_eth_dev_info_get(port, &info);
 		segments = info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
 		for (q = 0; q < n_workers; q++)

@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 use rings::{Frame, Nic, Outcome};
 
+use super::tags::{TAG, Tags};
 use super::{Engine, Far, Taken};
 use crate::counters::add;
 use crate::lower::{Lower, LowerFrame};
@@ -85,6 +86,13 @@ impl Engine {
     /// Takes at most [`BURST`] frames from the wire; how many were delivered.
     #[inline(always)]
     pub(super) fn receive<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
+        if let Some(mut tags) = self.rings.as_mut().and_then(|rings| rings.tags.take()) {
+            let stored = self.receive_tagged(frames, &mut tags);
+            if let Some(rings) = &mut self.rings {
+                rings.tags = Some(tags);
+            }
+            return stored;
+        }
         let mut burst = Burst { frames: ArrayVec::new(), queues: ArrayVec::new() };
         for f in frames.take(BURST) {
             match self.admit(&f) {
@@ -92,11 +100,37 @@ impl Engine {
                     burst.frames.push(frame);
                     burst.queues.push(queue);
                 }
-                // Before RSS there is no queue: the first one's counters stand for the port's.
-                Err(outcome) => add(&self.counters.rx[0].outcome[outcome as usize], 1),
+                Err(outcome) => self.refuse(outcome),
             }
         }
         self.deliver(&burst)
+    }
+
+    /// [`receive`](Self::receive) with a tag before each frame.
+    #[inline(never)]
+    fn receive_tagged<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>, tags: &mut Tags) -> usize {
+        let mut passed = ArrayVec::<_, BURST>::new();
+        tags.begin();
+        for f in frames.take(BURST) {
+            match self.admit(&f) {
+                Ok((queue, Frame { len, rss, kind, .. })) => {
+                    passed.push((queue, tags.tag(&f), len, rss, kind))
+                }
+                Err(outcome) => self.refuse(outcome),
+            }
+        }
+        let mut burst = Burst { frames: ArrayVec::new(), queues: ArrayVec::new() };
+        for (queue, at, len, rss, kind) in passed {
+            burst.frames.push(Frame::new(tags.copy(at), len + TAG as u16, rss, kind));
+            burst.queues.push(queue);
+        }
+        self.deliver(&burst)
+    }
+
+    /// Counts a frame that goes no further. Before RSS there is no queue: the first one's counters stand for the
+    /// port's.
+    fn refuse(&self, outcome: Outcome) {
+        add(&self.counters.rx[0].outcome[outcome as usize], 1);
     }
 
     /// Queue and description of a frame.
@@ -178,10 +212,11 @@ impl Engine {
         let counters = &self.counters.rx[usize::from(queue).min(QUEUES - 1)];
         let mut outcomes = [Outcome::RingFull; BURST];
         let outcomes = &mut outcomes[..frames.len()];
-        rings.nic.deliver(&mut rings.m, queue, frames, outcomes);
+        rings.nic.deliver(&mut rings.m, queue * rings.threads, frames, outcomes);
+        let front = rings.front;
         let fates = || frames.iter().zip(outcomes.iter());
         let delivered = fates().filter(|(_, o)| **o == Outcome::Delivered);
-        let bytes = delivered.clone().map(|(f, _)| u64::from(f.len)).sum();
+        let bytes = delivered.clone().map(|(f, _)| u64::from(f.len - front)).sum();
         let stored = delivered.count();
         add(&counters.outcome[Outcome::Delivered as usize], stored as u64);
         add(&counters.bytes, bytes);

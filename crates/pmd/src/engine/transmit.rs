@@ -5,6 +5,7 @@ use memory::native::Foreign;
 use rings::Segment;
 
 use super::receive::Incoming;
+use super::tags::TAG;
 use super::{Engine, Far, Rings, Taken};
 use crate::counters::add;
 use crate::lower::Lower;
@@ -68,7 +69,7 @@ impl Rings {
 
     /// Collects frames until `most` are in flight or the wire is busy; how many are.
     fn collect(&mut self, most: usize, mut wire: Option<(&mut nic::Pace, memory::Ps)>) -> usize {
-        let Rings { m, tx, sent, flight, .. } = self;
+        let Rings { m, tx, sent, flight, tags, .. } = self;
         while flight.frames.len() < most {
             if let Some((pace, now)) = &wire
                 && pace.free() > *now
@@ -81,6 +82,12 @@ impl Rings {
             for s in &flight.segments {
                 flight.pieces.extend(data(m, *sent, s));
                 len += u32::from(s.len);
+            }
+            if let (Some(tags), Some(first)) = (tags.as_mut(), flight.segments.first())
+                && u32::from(first.off) == TAG
+            {
+                let tag = Segment { off: 0, len: first.off, ..*first };
+                tags.leaves(queue, data(m, *sent, &tag).unwrap_or_default());
             }
             let pieces = flight.segments.len();
             flight.frames.push(Collected { queue, first, pieces, len });

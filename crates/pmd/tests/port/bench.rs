@@ -140,15 +140,26 @@ impl Port {
         self.memory = Some((start.memory, layout));
         // SAFETY: the memory is zeroed and stays until `stop`.
         said(|e, n| unsafe { rxlab_port_start(self.handle, &start, e, n) })?;
-        (0..queues).for_each(|q| fill(self.rxq(q), pool));
+        let halves = self.halves();
+        (0..queues).for_each(|q| (0..halves).for_each(|half| fill(self.half(q, half), pool)));
         // SAFETY: the handle lives.
         assert_eq!(unsafe { rxlab_port_run(self.handle) }, 0);
         Ok(())
     }
 
     pub(crate) fn rxq(&self, q: u16) -> *mut RxQueue {
+        self.half(q, 0)
+    }
+
+    /// What one of several threads polls of a queue.
+    pub(crate) fn half(&self, q: u16, half: u16) -> *mut RxQueue {
         // SAFETY: the handle lives.
-        unsafe { rxlab_port_rxq(self.handle, q) }
+        unsafe { rxlab_port_rxq(self.handle, q, half) }
+    }
+
+    /// Halves of a queue.
+    fn halves(&self) -> u16 {
+        (0..).find(|half| self.half(0, *half).is_null()).unwrap()
     }
 
     pub(crate) fn txq(&self, q: u16) -> *mut TxQueue {
@@ -161,9 +172,10 @@ impl Port {
         // SAFETY: nobody polls the queues any more.
         unsafe {
             assert_eq!(rxlab_port_stop(self.handle), 0);
+            let halves = self.halves();
             let sent = (0..queues)
                 .map(|q| {
-                    drain(self.rxq(q), pool);
+                    (0..halves).for_each(|half| drain(self.half(q, half), pool));
                     rxlab_txq_drain(self.txq(q))
                 })
                 .collect();

@@ -12,7 +12,7 @@ use memory::Buf;
 use rings::{Completion, Segment};
 use rxlab_pmd::ffi::*;
 
-const IFACES: [&str; 4] = ["privring", "shring", "rxbisect", "dynamic"];
+const IFACES: [&str; 6] = ["privring", "shring", "rxbisect", "dynamic", "ddring", "corec"];
 
 /// UDP over IPv4 from a port of its own for each flow, with a number behind the headers.
 fn frame(buf: u64, flow: u16, number: u64, len: usize) -> Segment {
@@ -25,6 +25,7 @@ fn frame(buf: u64, flow: u16, number: u64, len: usize) -> Segment {
     Segment { buf: Buf(buf + bench::OFFSET as u64), off: 0, len: len as u16, last: true }
 }
 
+/// Flow and number of a frame.
 fn number(c: &Completion) -> (u16, u64) {
     let f = bytes(c.buf.0, usize::from(c.len));
     (u16::from_be_bytes([f[34], f[35]]), u64::from_be_bytes(f[42..50].try_into().unwrap()))
@@ -236,4 +237,114 @@ fn generated_frames_reach_every_queue() {
         port.stop(4, &mut pool);
         assert_eq!(pool.free.len(), 4096);
     }
+}
+
+/// Several threads poll one queue: what one of them sends comes once, to any of them, or is counted.
+#[test]
+fn several_threads_poll_one_queue() {
+    const THREADS: u16 = 3;
+    for iface in ["ddring", "corec"] {
+        let core = Core::on(0, Idle::Yield);
+        let mut port = Port::new(&core, &[("iface", iface), ("threads", "3")]).unwrap();
+        let mut pool = Pool::new(1024);
+        port.start(1, 64, &mut pool).unwrap();
+        assert!(port.half(0, THREADS).is_null() && port.half(1, 0).is_null());
+        let done = AtomicBool::new(false);
+        let halves: Vec<usize> = (1..THREADS).map(|half| port.half(0, half) as usize).collect();
+        let mut first = Lcore::new(pool);
+        let mut got = std::thread::scope(|s| {
+            let done = &done;
+            let others: Vec<_> = halves.iter().map(|&half| s.spawn(move || poll(half, done))).collect();
+            let mut got = Vec::new();
+            while first.next < 20_000 {
+                first.send(port.txq(0), 4, 8);
+                got.extend(take(port.half(0, 0), &mut first.pool));
+                std::thread::yield_now();
+            }
+            let under_way = || {
+                // SAFETY: this thread polls the half.
+                let waiting = unsafe { rxlab_rxq_count(port.half(0, 0)) };
+                waiting > 0 || outcomes(&port, 1).iter().sum::<u64>() < first.next - 1
+            };
+            while under_way() {
+                got.extend(take(port.half(0, 0), &mut first.pool));
+                std::thread::yield_now();
+            }
+            done.store(true, Relaxed);
+            let theirs = others.into_iter().map(|t| t.join().unwrap());
+            let (numbers, pools): (Vec<_>, Vec<_>) = theirs.unzip();
+            assert!(numbers.iter().all(|n| !n.is_empty()), "{iface}: a thread has received nothing");
+            got.extend(numbers.concat());
+            (got, pools)
+        });
+        let left = port.stop(1, &mut first.pool)[0];
+        first.free(left as usize);
+        let numbers = &mut got.0;
+        let received = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), received, "{iface}: frames came twice");
+        let outcomes = outcomes(&port, 1);
+        assert_eq!(outcomes[0], received as u64, "{iface}: {outcomes:?}");
+        assert_eq!(outcomes.iter().sum::<u64>(), first.next - 1);
+        let free = first.pool.free.len() + got.1.iter().map(|pool| pool.free.len()).sum::<usize>();
+        assert_eq!(free, 1024 * usize::from(THREADS), "{iface}");
+    }
+}
+
+/// Numbers of the frames that a half receives until it is done, and the pool from which it refilled.
+fn poll(half: usize, done: &AtomicBool) -> (Vec<u64>, Pool) {
+    let (mut got, mut pool) = (Vec::new(), Pool::new(1024));
+    while !done.load(Relaxed) {
+        got.extend(take(half as *mut _, &mut pool));
+        std::thread::yield_now();
+    }
+    (got, pool)
+}
+
+fn take(half: *mut RxQueue, pool: &mut Pool) -> Vec<u64> {
+    let mut out = [NONE; 8];
+    let n = receive(half, pool, &mut out);
+    pool.free.extend(out[..n].iter().map(|c| c.buf.0));
+    out[..n].iter().map(|c| number(c).1).collect()
+}
+
+/// Frames are known again by their tags, whatever was written over them: those of a flow that leave after a later
+/// one count as reordered.
+#[test]
+fn forwarded_frames_are_judged_by_their_order() {
+    let core = Core::idle();
+    let mut port = Port::new(&core, &[("reorder", "1")]).unwrap();
+    let mut pool = Pool::new(512);
+    port.start(1, 64, &mut pool).unwrap();
+    let turn = || {
+        // SAFETY: the card lives and has no thread.
+        unsafe { rxlab_card_turn(core.0) }
+    };
+    // Flows 0, 1, 0, 1, 0 ..
+    let mut segments: Vec<_> =
+        (0..8).map(|i| frame(pool.free.pop().unwrap(), i % 2, u64::from(i), 60)).collect();
+    assert_eq!(send(port.txq(0), &segments).0, 8);
+    turn();
+    let mut out = [NONE; 8];
+    assert_eq!(receive(port.rxq(0), &mut pool, &mut out), 8);
+    assert!(out.iter().all(|c| u32::from(c.len) == 60 + TAG));
+    // The frame lies where it would without a tag; the third and the fourth change places with the last two.
+    let order = [0, 1, 6, 7, 4, 5, 2, 3];
+    segments.clear();
+    for i in order {
+        let Completion { buf, len, .. } = out[i];
+        let (_, n) = number(&Completion { buf, len: 60, rss: 0, kind: 0 });
+        assert_eq!(n, i as u64);
+        bytes(buf.0, 60)[..14].fill(0xee);
+        let tagged = buf.0 + bench::OFFSET as u64 - u64::from(TAG);
+        segments.push(Segment { buf: Buf(tagged), off: TAG as u16, len: len - TAG as u16, last: true });
+    }
+    let (sent, freed) = send(port.txq(0), &segments);
+    assert_eq!(sent, 8);
+    turn();
+    // Of flow 0: 0 6 4 2, two are late; of flow 1: 1 7 5 3, two are late.
+    assert_eq!(port.counters.tx[0].reordered.load(Relaxed), 4);
+    let left = port.stop(1, &mut pool)[0];
+    assert_eq!(pool.free.len() + freed + left as usize, 512);
 }

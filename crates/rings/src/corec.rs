@@ -319,10 +319,10 @@ impl<M: Memory> HostHalf<M> {
         n > 0
     }
 
-    /// Posts buffers in descriptors that have had none since the ring started; how many still have none.
+    /// Posts buffers in descriptors that have had none since the ring started, and frees the lock, which the
+    /// caller took at `posted`; how many still have none.
     #[cold]
-    fn top_up<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
-        let posted = self.posted.lock(m);
+    fn top_up<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, posted: u64) -> usize {
         let mut short = m.acquire(self.shared.short, 0); // pairs with the release below, of the lock's last holder
         while short & MISSING > 0 {
             let n = self.stock(m, bufs, (short & MISSING).min(CHUNK as u64) as usize) as u64;
@@ -380,8 +380,10 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         let released = self.release(m, posted);
         if claim.1 > 0 {
             self.deferred += u64::from(!released);
-        } else if m.relaxed(self.shared.short, 0) & MISSING != 0 {
-            self.top_up(m, bufs);
+        } else if m.relaxed(self.shared.short, 0) & MISSING != 0
+            && let Some(posted) = self.posted.try_lock(m)
+        {
+            self.top_up(m, bufs, posted);
         }
         taken
     }
@@ -394,7 +396,8 @@ impl<M: Memory> Host<M> for HostHalf<M> {
                 self.start(m);
             }
         }
-        self.top_up(m, bufs)
+        let posted = self.posted.lock(m);
+        self.top_up(m, bufs, posted)
     }
 
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {

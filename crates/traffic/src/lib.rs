@@ -73,6 +73,26 @@ pub trait Source: Send {
     fn next(&mut self, out: &mut Arrival) -> bool;
 }
 
+/// A host at the far end of a port's wire: what it sends depends on what it gets.
+///
+/// Times are those of the wire, in picoseconds. A frame changes nothing before [`Peer::delay`] has passed since its
+/// last bit, so a peer that has taken all frames that end before a time can be asked for all that it sends before
+/// that time plus the delay.
+pub trait Peer {
+    /// A frame has arrived: its last bit at `at`, no earlier than that of the frame before it. `head` are its
+    /// first bytes, at most [`HEAD`].
+    fn take(&mut self, at: u64, head: &[u8]);
+
+    /// Fills `out` with the next frame if its first bit leaves before `before`; `false` if there is none yet.
+    fn next(&mut self, before: u64, out: &mut Arrival) -> bool;
+
+    /// The least time between a frame's last bit and what the host does about it.
+    fn delay(&self) -> u64;
+
+    /// Whether everything is transferred.
+    fn done(&self) -> bool;
+}
+
 /// What is offered to a server's ports.
 #[derive(Clone, Debug)]
 pub enum Workload {

@@ -157,6 +157,16 @@ impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
         }
     }
 
+    /// Leaves a receive ring to the others that poll it, until [`fill`](Self::fill): gives back the buffers
+    /// kept for it. `false`, and nothing done, while a frame that it received is still to be posted.
+    pub fn leave(&mut self, m: &mut M) -> bool {
+        let done = self.batch.send.is_empty();
+        if done {
+            self.host.drain(m, &mut self.pool);
+        }
+        done
+    }
+
     /// Frees what was sent; whether nothing received is still on its way out.
     pub fn flushed(&mut self, m: &mut M) -> bool {
         self.tx.reclaim(m, &mut self.pool);

@@ -3,31 +3,23 @@
 use std::sync::Arc;
 
 use memory::{Memory, Ps};
-use nic::{Port, TxPort};
+use nic::Port;
 use rings::{AnyNic, Frame, Nic, Outcome};
 
-use crate::flows::{CHUNK, Flows, checksums_hold};
-use crate::ledger::Ledger;
+use crate::back::Back;
+use crate::flows::{CHUNK, Flows};
 use crate::shared::Shared;
-use crate::stamp::Stamp;
-use crate::tunnel::Tunnels;
-
-/// Frames taken off the transmit rings between two chunks stored.
-const SENT: usize = 64;
 
 /// The card and what it has seen.
 pub(crate) struct Card<M: Memory> {
     pub(crate) m: M,
     pub(crate) port: Port<AnyNic<M>>,
-    pub(crate) tx: TxPort<M>,
+    /// What came back through the transmit rings.
+    pub(crate) back: Back<M>,
     /// The buffers of all rings.
     pub(crate) frames: M::Buffers,
     pub(crate) flows: Flows,
-    /// What came back through the transmit rings.
-    pub(crate) ledger: Ledger,
-    /// Opens what comes back sealed.
-    pub(crate) tunnels: Tunnels,
-    /// Whether anything should.
+    /// Whether anything should come back.
     pub(crate) returns: bool,
     /// Whether a frame that finds no room is offered again, instead of dropped.
     pub(crate) lossless: bool,
@@ -61,12 +53,12 @@ impl<M: Memory> Card<M> {
         self.shared.end();
         while self.shared.flushed() < self.workers && !self.shared.aborted() {
             self.port.nic_mut().poll(&mut self.m);
-            if self.take_sent() == 0 {
+            if self.back.take(&mut self.m) == 0 {
                 self.m.idle();
             }
-            self.shared.report(self.who, self.offered + self.ledger.seen);
+            self.shared.report(self.who, self.offered + self.back.ledger.seen);
         }
-        while self.take_sent() > 0 {}
+        while self.back.take(&mut self.m) > 0 {}
         self.took = self.m.now().saturating_sub(start);
         self.port.nic_mut().stop(&mut self.m);
         self.shared.stop();
@@ -108,30 +100,12 @@ impl<M: Memory> Card<M> {
                 break;
             }
             stuck = left == before;
-            let moved = take_sent(m, &mut self.tx, &mut self.tunnels, &mut self.ledger) > 0;
+            let moved = self.back.take(m) > 0;
             if stuck && !moved {
                 self.waits += 1;
                 m.idle();
             }
         }
-        self.take_sent();
+        self.back.take(m);
     }
-
-    fn take_sent(&mut self) -> usize {
-        take_sent(&mut self.m, &mut self.tx, &mut self.tunnels, &mut self.ledger)
-    }
-}
-
-/// Ends some of the frames that applications have sent; how many.
-fn take_sent<M: Memory>(m: &mut M, tx: &mut TxPort<M>, tunnels: &mut Tunnels, ledger: &mut Ledger) -> usize {
-    for done in 0..SENT {
-        let more = tx.send(m, |sent| {
-            let whole = tunnels.open(sent.head, sent.len).filter(|(head, len)| checksums_hold(head, *len));
-            ledger.record(whole.and_then(|(head, _)| Stamp::read(head)));
-        });
-        if !more {
-            return done;
-        }
-    }
-    SENT
 }

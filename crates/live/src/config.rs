@@ -49,6 +49,9 @@ pub struct Config {
     pub tx_ring: u32,
     /// Buffers; 0 = what the rings, the caches and the bursts can hold.
     pub buffers: u32,
+    /// Frames after which a worker leaves its ring to the others that poll it, until they have received as
+    /// many; 0: never. The first worker of each ring stays.
+    pub shift: u64,
     /// A run that moves nothing for so long is given up.
     pub patience: Ps,
 }
@@ -68,6 +71,7 @@ impl Config {
             lossless: true,
             tx_ring: 1024,
             buffers: 0,
+            shift: 0,
             patience: Ps::from_us(10_000_000),
         }
     }
@@ -87,10 +91,19 @@ impl Config {
             ("skew_pct", u64::from(self.skew_pct), 0, 100),
             ("burst", self.burst as u64, 1, 512),
         ];
+        if self.shift > 0 && !self.mixes() {
+            let name = self.interface.name();
+            return Err(format!("workers of {name} cannot leave: allowed where several poll one ring"));
+        }
         match allowed.iter().find(|(_, value, least, most)| value < least || value > most) {
             Some((name, value, least, most)) => Err(format!("{name} is {value}; allowed: {least} to {most}")),
             None => Ok(()),
         }
+    }
+
+    /// Whether several workers poll one ring, so that frames of a flow may overtake.
+    pub(crate) fn mixes(&self) -> bool {
+        (0..self.workers).any(|worker| self.interface.ring_of(worker) != worker)
     }
 
     /// The RSS indirection table: 128 entries, worker 0's share first.

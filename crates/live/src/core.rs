@@ -7,6 +7,7 @@ use memory::Memory;
 use rings::pool::CoreCache;
 use rings::{AnyHost, Host};
 
+use crate::config::Config;
 use crate::shared::Shared;
 
 /// What a core's thread leaves behind.
@@ -18,22 +19,73 @@ pub(crate) struct Core<M: Memory, A> {
     pub(crate) app: Option<A>,
 }
 
+/// When a worker leaves a ring that others poll as well, and comes back.
+pub(crate) struct Shift {
+    /// Frames received before it leaves, and by the others before it is back; 0: it stays.
+    every: u64,
+    /// Where the next change is: of its own frames while it is there, of all others' while it is not.
+    next: u64,
+    away: bool,
+    left: u64,
+}
+
+impl Shift {
+    /// Of worker `who`: the first of a ring stays.
+    pub(crate) fn new(config: &Config, who: usize) -> Shift {
+        let first = usize::from(config.interface.ring_of(who as u16)) == who;
+        let every = if first { 0 } else { config.shift };
+        Shift { every, next: every, away: false, left: 0 }
+    }
+
+    /// Whether the worker is away now; it leaves or comes back first, if it is time.
+    fn away<M: Memory, A: App<M>>(
+        &mut self,
+        m: &mut M,
+        worker: &mut Worker<M, AnyHost<M>, CoreCache<M>, A>,
+        who: usize,
+        shared: &Shared,
+    ) -> bool {
+        let own = worker.counters().received;
+        let others = || shared.received().saturating_sub(own);
+        if self.every == 0 {
+            return false;
+        }
+        if self.away && (shared.ended() || others() >= self.next) {
+            worker.fill(m);
+            (self.away, self.next) = (false, own + self.every);
+        } else if !self.away && own >= self.next && !shared.ended() && worker.leave(m) {
+            shared.report(who, own);
+            (self.away, self.next) = (true, others() + self.every);
+            self.left += 1;
+        }
+        self.away
+    }
+}
+
 /// Receives, processes and sends until the card has stopped.
 pub(crate) fn work<M: Memory, A: App<M>>(
     mut m: M,
     mut worker: Worker<M, AnyHost<M>, CoreCache<M>, A>,
     who: usize,
+    mut shift: Shift,
     shared: &Arc<Shared>,
 ) -> Core<M, A> {
     worker.fill(&mut m);
     let mut flushed = false;
     while !shared.stopped() && !shared.aborted() {
-        // In this order: a burst that is empty after the end was seen is the last one.
+        if shift.away(&mut m, &mut worker, who, shared) {
+            worker.flushed(&mut m);
+            m.idle();
+            continue;
+        }
+        // In this order: what is not waiting after the end was seen never will be.
         let ended = shared.ended();
         if worker.poll(&mut m) > 0 {
             shared.report(who, worker.counters().received);
         } else {
-            if ended && !flushed && worker.flushed(&mut m) {
+            // A burst may be empty because another worker was faster: that is not the end.
+            let last = ended && !flushed && worker.host().waiting(&mut m) == 0;
+            if last && worker.flushed(&mut m) {
                 flushed = true;
                 shared.flush();
             }
@@ -46,7 +98,8 @@ pub(crate) fn work<M: Memory, A: App<M>>(
     }
     let counters = worker.counters();
     let (host, pool, app) = worker.into_parts();
-    let named = host.counters().into_iter().chain(pool.counters()).collect();
+    let left = (shift.every > 0).then_some(("left", shift.left));
+    let named = host.counters().into_iter().chain(pool.counters()).chain(left).collect();
     Core { pool, counters, named, app: Some(app) }
 }
 

@@ -3,6 +3,7 @@
 use nic::{Class, Port};
 use packet::checksum;
 
+use crate::ledger::Place;
 use crate::stamp::{AT, BYTES, Stamp};
 
 /// Frames of one queue that the card stores in one call.
@@ -39,6 +40,16 @@ impl Flows {
         let classes = classes?;
         let sums = heads.iter().map(|h| sum(h, len)).collect();
         Some(Flows { chunks: schedule(&classes, queues), heads, sums, classes, len })
+    }
+
+    /// Where each flow stands in a turn, and the ring of its queue.
+    pub(crate) fn places(&self, ring_of: impl Fn(u16) -> u16) -> Vec<Place> {
+        let mut places: Vec<_> =
+            self.classes.iter().map(|c| Place { rank: 0, ring: ring_of(c.queue) }).collect();
+        for (rank, flow) in (0u32..).zip(self.chunks.iter().flat_map(|c| &c.flows)) {
+            places[*flow as usize].rank = rank;
+        }
+        places
     }
 
     /// Numbers the frames of a chunk for turn `turn`.

@@ -1,8 +1,11 @@
-//! What arrived, flow by flow: nothing twice, nothing out of order, nothing missing that was not
-//! counted as dropped.
+//! What arrived: nothing twice, nothing missing that was not counted as dropped, and nothing out of its
+//! flow's order, where the interface promises that.
+
+use std::sync::Arc;
 
 use serde::Serialize;
 
+use crate::seen::Seen;
 use crate::stamp::Stamp;
 
 /// Frames that are not as they should be.
@@ -27,26 +30,58 @@ impl Faults {
     }
 }
 
-/// The flows that one end sees.
+/// Where a flow stands in every turn of the card, and the ring that its frames come through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) rank: u32,
+    pub(crate) ring: u16,
+}
+
+/// What one end has seen.
 pub(crate) struct Ledger {
-    /// The number that each flow's next frame has; shared-nothing, one ledger for each receiver.
+    /// Of each flow, where order is promised, the number that its next frame has.
     next: Vec<u32>,
+    /// Where it is not.
+    mixed: Option<Mixed>,
     pub(crate) seen: u64,
     pub(crate) faults: Faults,
 }
 
+/// Frames that several workers take from one ring, and so in any order.
+struct Mixed {
+    places: Arc<[Place]>,
+    /// The ring that this end serves; none for the end where all come together.
+    ring: Option<u16>,
+    seen: Seen,
+}
+
+/// The number of a frame among all that the card stores.
+pub(crate) fn number(stamp: Stamp, rank: u32, flows: usize) -> u64 {
+    u64::from(stamp.number) * flows as u64 + u64::from(rank)
+}
+
 impl Ledger {
+    /// Of flows whose frames keep their order.
     pub(crate) fn new(flows: u32) -> Ledger {
-        Ledger { next: vec![0; flows as usize], seen: 0, faults: Faults::default() }
+        Ledger { next: vec![0; flows as usize], mixed: None, seen: 0, faults: Faults::default() }
     }
 
-    /// A frame arrived; its stamp, if its check fits.
+    /// Of flows whose frames come in any order, through `ring` if one is named.
+    pub(crate) fn mixed(places: Arc<[Place]>, ring: Option<u16>) -> Ledger {
+        let mixed = Mixed { places, ring, seen: Seen::default() };
+        Ledger { next: Vec::new(), mixed: Some(mixed), seen: 0, faults: Faults::default() }
+    }
+
+    /// A frame arrived; its stamp, if its check fits. Its number among all frames, if it has one here.
     #[inline]
-    pub(crate) fn record(&mut self, stamp: Option<Stamp>) {
+    pub(crate) fn record(&mut self, stamp: Option<Stamp>) -> Option<u64> {
         self.seen += 1;
+        if let Some(mixed) = &mut self.mixed {
+            return mixed.record(stamp, &mut self.faults);
+        }
         let Some((stamp, next)) = stamp.and_then(|s| Some((s, self.next.get_mut(s.flow as usize)?))) else {
             self.faults.corrupt += 1;
-            return;
+            return None;
         };
         match stamp.number.checked_sub(*next) {
             Some(gap) => {
@@ -55,9 +90,26 @@ impl Ledger {
             }
             None => self.faults.late += 1,
         }
+        None
     }
 
-    /// What else is wrong once no more will arrive: of each flow `sent` frames were sent, and `owns` tells
+    /// What is wrong with frames that came in any order, to all ends together, when `sent` have been sent.
+    pub(crate) fn unite<'a>(ledgers: impl IntoIterator<Item = &'a Ledger>, sent: u64) -> Faults {
+        let (mut all, mut faults, mut distinct) = (Seen::default(), Faults::default(), 0);
+        for ledger in ledgers {
+            faults.add(ledger.faults);
+            let Some(mixed) = &ledger.mixed else { continue };
+            let here = ledger.seen - ledger.faults.late - ledger.faults.corrupt;
+            let twice = all.unite(&mixed.seen);
+            faults.late += twice;
+            distinct += here - twice;
+        }
+        faults.missing += sent.saturating_sub(distinct);
+        faults.corrupt += distinct.saturating_sub(sent);
+        faults
+    }
+
+    /// Where order is promised: what else is wrong once no more will arrive: of each flow `sent` frames were sent, and `owns` tells
     /// whether they come here.
     pub(crate) fn close(&self, sent: &[u32], owns: impl Fn(usize) -> bool) -> Faults {
         let mut faults = Faults::default();
@@ -74,9 +126,53 @@ impl Ledger {
     }
 }
 
+impl Mixed {
+    #[inline]
+    fn record(&mut self, stamp: Option<Stamp>, faults: &mut Faults) -> Option<u64> {
+        let Some((stamp, place)) = stamp.and_then(|s| Some((s, self.places.get(s.flow as usize)?))) else {
+            faults.corrupt += 1;
+            return None;
+        };
+        faults.misrouted += u64::from(self.ring.is_some_and(|ring| ring != place.ring));
+        let number = number(stamp, place.rank, self.places.len());
+        if self.seen.add(number) {
+            return Some(number);
+        }
+        faults.late += 1;
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn in_any_order_tells_loss_repetition_and_strangers() {
+        let places: Arc<[Place]> = [Place { rank: 1, ring: 0 }, Place { rank: 0, ring: 2 }].into();
+        let fill = |ring, stamps: &[(u32, u32)]| {
+            let mut ledger = Ledger::mixed(places.clone(), ring);
+            for (flow, number) in stamps {
+                ledger.record(Some(Stamp { flow: *flow, number: *number }));
+            }
+            ledger
+        };
+        let none = Faults::default();
+        let judge = |a: &[(u32, u32)], b: &[(u32, u32)], sent| {
+            Ledger::unite([&fill(Some(0), a), &fill(Some(0), b)], sent)
+        };
+        assert_eq!(judge(&[(0, 3), (0, 0)], &[(0, 2), (0, 1)], 4), none);
+        assert_eq!(judge(&[(0, 3)], &[(0, 2)], 4), Faults { missing: 2, ..none });
+        assert_eq!(judge(&[(0, 1), (0, 1)], &[(0, 0)], 2), Faults { late: 1, ..none });
+        assert_eq!(judge(&[(0, 1)], &[(0, 1), (0, 0)], 2), Faults { late: 1, ..none }, "by another end");
+        assert_eq!(judge(&[(0, 1), (0, 0)], &[(1, 0)], 3), Faults { misrouted: 1, ..none });
+        assert_eq!(judge(&[(0, 1), (0, 0)], &[(2, 0)], 2), Faults { corrupt: 1, ..none });
+        assert_eq!(judge(&[(0, 1), (0, 0)], &[], 1), Faults { corrupt: 1, ..none }, "more than was sent");
+        let mut all = Ledger::mixed(places.clone(), None);
+        let numbers =
+            [(1, 0), (0, 0), (0, 1), (1, 1)].map(|(flow, number)| all.record(Some(Stamp { flow, number })));
+        assert_eq!(numbers, [Some(0), Some(1), Some(3), Some(2)], "numbers follow the card's order");
+    }
 
     fn ledger(numbers: &[u32], sent: u32) -> Faults {
         let mut ledger = Ledger::new(2);

@@ -41,6 +41,9 @@ pub struct LiveReport {
     pub buffers: u64,
     /// Buffers not back in the pool at the end.
     pub buffers_in_use: u64,
+    /// How frames came back, by the metrics of RFC 4737, where several workers poll a ring and send on.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub reordering: BTreeMap<&'static str, f64>,
     /// Named counters of interface and pool, summed over queues.
     pub counters: BTreeMap<&'static str, u64>,
     /// Wall-clock seconds from the first frame to the last.
@@ -50,8 +53,8 @@ pub struct LiveReport {
 }
 
 impl LiveReport {
-    /// Checks what must hold: every frame has one fate, none is torn, repeated, overtaken or astray, and
-    /// no buffer is missing.
+    /// Checks what must hold: every frame has one fate, none is torn, repeated, overtaken (where workers do
+    /// not share a ring) or astray, and no buffer is missing.
     ///
     /// # Errors
     /// Names the first rule that does not hold, with its numbers.

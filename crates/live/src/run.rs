@@ -1,6 +1,5 @@
 //! Chooses the application, and sums a run up.
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,7 +19,7 @@ use crate::card::Card;
 use crate::check::Check;
 use crate::config::{Config, Work};
 use crate::core::Core;
-use crate::ledger::{Faults, Ledger};
+use crate::ledger::{Faults, Ledger, Place};
 use crate::report::LiveReport;
 use crate::threads::{Lease, Threads, View};
 use crate::tunnel::Tunnels;
@@ -42,38 +41,41 @@ pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
     let table = || HashTable::<View>::new(Shape::new(config.flows.saturating_mul(2)), Table, TIMEOUT);
     match config.work {
         Work::Check => {
-            let check = || Check { ledger: Ledger::new(config.flows) };
+            let check = |worker: u16, places: &Arc<[Place]>| {
+                let ring = config.interface.ring_of(worker);
+                let mixed = config.mixes().then(|| Ledger::mixed(places.clone(), Some(ring)));
+                Check { ledger: mixed.unwrap_or_else(|| Ledger::new(config.flows)) }
+            };
             run_with(config, check, |check| Some(&mut check.ledger))
         }
         Work::App(Kind::L3fwd) => {
             let fib = Arc::new(Fib::default_route());
-            run_with(config, || L3fwd::<View>::new(fib.clone(), Table, 0), |_| None)
+            run_with(config, |_, _| L3fwd::<View>::new(fib.clone(), Table, 0), |_| None)
         }
         Work::App(Kind::Nf) => {
             let (fib, numbers) = (Arc::new(Fib::default_route()), Numbers::real());
             let route = || L3fwd::<View>::new(fib.clone(), Table, 0);
-            run_with(config, || Nf::new(route(), numbers.clone(), Table, 0, 1, 0), |_| None)
+            run_with(config, |_, _| Nf::new(route(), numbers.clone(), Table, 0, 1, 0), |_| None)
         }
         Work::App(Kind::Ipsec) => {
-            let (fib, worker) = (Arc::new(Fib::default_route()), Cell::new(0));
-            let gateway = || {
+            let fib = Arc::new(Fib::default_route());
+            let gateway = |worker, _: &Arc<_>| {
                 let route = L3fwd::<View>::new(fib.clone(), Table, 0);
-                let number = worker.replace(worker.get() + 1);
-                Ipsec::new(route, Spd::thirds(), Tunnels::sa(number), Cost::default())
+                Ipsec::new(route, Spd::thirds(), Tunnels::sa(worker), Cost::default())
             };
             run_with(config, gateway, |_| None)
         }
         Work::App(Kind::Kv) => {
             Err(LiveError::Config("kv answers requests, and this card sends none".to_owned()))
         }
-        Work::App(Kind::Lb) => run_with(config, || Lb::new(table(), lb::SERVERS, 0), |_| None),
-        Work::App(Kind::Nat) => run_with(config, || Nat::new(table(), &[PUBLIC], None, 0), |_| None),
+        Work::App(Kind::Lb) => run_with(config, |_, _| Lb::new(table(), lb::SERVERS, 0), |_| None),
+        Work::App(Kind::Nat) => run_with(config, |_, _| Nat::new(table(), &[PUBLIC], None, 0), |_| None),
     }
 }
 
 fn run_with<A: App<View> + Send + 'static>(
     config: &Config,
-    app: impl Fn() -> A,
+    app: impl Fn(u16, &Arc<[Place]>) -> A,
     ledger: fn(&mut A) -> Option<&mut Ledger>,
 ) -> Result<LiveReport, LiveError> {
     let (lease, threads) = Threads::start(config, app)?;
@@ -103,7 +105,7 @@ fn sum_up<A>(
         .collect();
     let (dropped, refused) =
         if config.lossless { (BTreeMap::new(), by_cause) } else { (by_cause, BTreeMap::new()) };
-    let (checked, faults) = close(cores, card, ledger);
+    let (checked, faults) = close(config, cores, card, ledger);
     let mut m = lease.region().view();
     let free: u64 = cores.iter().map(|c| c.pool.cached()).sum::<u64>()
         + cores.first().map_or(0, |c| c.pool.shared(&mut m));
@@ -125,6 +127,7 @@ fn sum_up<A>(
         faults,
         buffers: u64::from(lease.buffers()),
         buffers_in_use: u64::from(lease.buffers()).abs_diff(free),
+        reordering: card.back.order.iter().flat_map(|o| o.found().named()).collect(),
         counters: named(cores, card),
         wall_s: seconds,
         mpps: if seconds > 0.0 { counted.delivered() as f64 / seconds / 1e6 } else { 0.0 },
@@ -133,26 +136,32 @@ fn sum_up<A>(
 
 /// Closes every ledger: frames checked, and what was wrong.
 fn close<A>(
+    config: &Config,
     cores: &mut [Core<View, A>],
     card: &Card<View>,
     ledger: fn(&mut A) -> Option<&mut Ledger>,
 ) -> (u64, Faults) {
-    let (mut checked, mut faults) = (0, Faults::default());
-    let mut add = |ledger: &Ledger, owns: &dyn Fn(usize) -> bool| {
-        let mut found = ledger.faults;
-        found.add(ledger.close(&card.sent, owns));
-        faults.add(found);
-        checked += ledger.seen;
-    };
-    // Frames that workers should have ended, and took for none of theirs, come back as well.
-    add(&card.ledger, &|_| card.returns);
-    for (queue, core) in (0u16..).zip(&mut *cores) {
-        if let Some(ledger) = core.app.as_mut().and_then(ledger) {
-            add(ledger, &|flow| card.flows.classes[flow].queue == queue);
-        }
-    }
     // Headers were good when they were made.
     let torn: u64 = cores.iter().map(|c| c.counters.app.of(Cause::BadHeader)).sum();
+    let ends = cores.iter_mut().map(|c| c.app.as_mut().and_then(ledger).map(|l| &*l));
+    let ends: Vec<(Option<u16>, &Ledger)> = std::iter::once((None, &card.back.ledger))
+        .chain((0u16..).map(Some).zip(ends).filter_map(|(queue, end)| Some((queue, end?))))
+        .collect();
+    let checked: u64 = ends.iter().map(|(_, l)| l.seen).sum();
+    let mut faults = if config.mixes() {
+        Ledger::unite(ends.iter().map(|(_, l)| *l), card.offered)
+    } else {
+        let mut faults = Faults::default();
+        for (queue, ledger) in ends {
+            faults.add(ledger.faults);
+            // Frames that workers should have ended, and took for none of theirs, come back as well.
+            faults.add(ledger.close(&card.sent, |flow| match queue {
+                None => card.returns,
+                Some(queue) => card.flows.classes[flow].queue == queue,
+            }));
+        }
+        faults
+    };
     faults.corrupt += torn;
     (checked + torn, faults)
 }
@@ -183,9 +192,9 @@ fn named<A>(cores: &[Core<View, A>], card: &Card<View>) -> BTreeMap<&'static str
         sums.insert(name, count);
     }
     sums.insert("card_waits", card.waits);
-    if card.tunnels.opened > 0 {
-        sums.insert("opened", card.tunnels.opened);
+    if card.back.tunnels.opened > 0 {
+        sums.insert("opened", card.back.tunnels.opened);
     }
-    sums.insert("tx_faults", card.tx.faults());
+    sums.insert("tx_faults", card.back.tx.faults());
     sums
 }

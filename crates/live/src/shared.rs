@@ -75,6 +75,12 @@ impl Shared {
         }
     }
 
+    /// What all threads but the card have done.
+    pub(crate) fn received(&self) -> u64 {
+        let cores = self.progress.len().saturating_sub(1);
+        self.progress.iter().take(cores).map(|c| c.0.load(Relaxed)).sum()
+    }
+
     /// What each thread has done.
     pub(crate) fn progress(&self) -> Vec<u64> {
         self.progress.iter().map(|c| c.0.load(Relaxed)).collect()

@@ -6,17 +6,19 @@ use std::thread::{self, JoinHandle};
 
 use apps::{App, Unsent, Worker};
 use memory::{Backing, Geometry, NativeView, Ps, Region, Space};
+use nic::reorder::Order;
 use nic::{Port, TxConfig, TxPort};
 use packet::{DEFAULT_KEY, Rss};
 use rings::pool::{self, CoreCache};
 use rings::tx::{self, HostTx};
 use rings::{AnyHost, SizeError};
 
+use crate::back::Back;
 use crate::card::Card;
 use crate::config::{Config, Work};
-use crate::core::{Core, allocate, work};
+use crate::core::{Core, Shift, allocate, work};
 use crate::flows::Flows;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Place};
 use crate::shared::Shared;
 use crate::tunnel::Tunnels;
 use crate::{LiveError, ROOM};
@@ -25,6 +27,9 @@ use crate::{LiveError, ROOM};
 /// region is freed only after all have been joined.
 pub(crate) type View = NativeView<'static>;
 
+/// Frames back to which reordering is followed: a thread that stands still for a time slice is overtaken by
+/// some ten thousand.
+const WINDOW: usize = 1 << 16;
 /// Buffers that a core keeps for itself.
 const CACHE: u32 = 256;
 /// The most buffers of a run: 40 GB.
@@ -103,11 +108,14 @@ pub(crate) struct Threads<A> {
 
 impl<A: App<View> + Send + 'static> Threads<A> {
     /// Builds the rings and starts a thread for the card and for each host half, workers first.
-    pub(crate) fn start(config: &Config, app: impl Fn() -> A) -> Result<(Lease, Threads<A>), LiveError> {
+    pub(crate) fn start(
+        config: &Config,
+        app: impl Fn(u16, &Arc<[Place]>) -> A,
+    ) -> Result<(Lease, Threads<A>), LiveError> {
         let lease = Lease::new(config)?;
         let threads = config.interface.hosts(u32::from(config.workers)) + 1;
         let shared = Arc::new(Shared::new(threads as usize));
-        let Ends { hosts, txs, pools, card } = Ends::build(config, &lease, &shared)?;
+        let Ends { hosts, txs, pools, places, card } = Ends::build(config, &lease, &shared)?;
         let unsent = if config.lossless { Unsent::Keep } else { Unsent::Drop };
         let mut txs = txs.into_iter();
         let mut cores = Vec::new();
@@ -115,9 +123,10 @@ impl<A: App<View> + Send + 'static> Threads<A> {
             let (m, state) = (card.m.clone(), shared.clone());
             let core = match txs.next() {
                 Some(tx) => {
-                    let frames = card.frames;
-                    let worker = Worker::new(host, tx, pool, frames, app(), config.burst).with_unsent(unsent);
-                    spawn(format!("worker {who}"), &shared, move || work(m, worker, who, &state))
+                    let (frames, app) = (card.frames, app(who as u16, &places));
+                    let worker = Worker::new(host, tx, pool, frames, app, config.burst).with_unsent(unsent);
+                    let shift = Shift::new(config, who);
+                    spawn(format!("worker {who}"), &shared, move || work(m, worker, who, shift, &state))
                 }
                 None => spawn(format!("allocator {who}"), &shared, move || allocate(m, host, pool, &state)),
             };
@@ -137,6 +146,8 @@ struct Ends {
     txs: Vec<HostTx<View>>,
     /// Of each host half.
     pools: Vec<CoreCache<View>>,
+    /// Of each flow.
+    places: Arc<[Place]>,
     card: Card<View>,
 }
 
@@ -157,6 +168,10 @@ impl Ends {
         let port = Port::new(nic_half, rss, config.workers, device);
         let flows = Flows::new(&port, config.flows, config.frame_len, config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
+        let places: Arc<[Place]> = flows.places(|q| config.interface.ring_of(q)).into();
+        let mixed = config.mixes();
+        let ledger = if mixed { Ledger::mixed(places.clone(), None) } else { Ledger::new(config.flows) };
+        let order = (mixed && config.work != Work::Check).then(|| Order::new(WINDOW));
         let sealed = config.work == Work::App(apps::Kind::Ipsec);
         let tunnels = if sealed { Tunnels::new(config.workers) } else { Tunnels::default() };
         let head = if sealed { Tunnels::longest(config.frame_len) } else { nic::HEAD };
@@ -164,10 +179,8 @@ impl Ends {
         let card = Card {
             m: lease.region().view(),
             port,
-            tx: TxPort::new(nic_tx, frames, sending),
-            tunnels,
+            back: Back { tx: TxPort::new(nic_tx, frames, sending), ledger, order, tunnels },
             frames,
-            ledger: Ledger::new(config.flows),
             returns: config.work != Work::Check,
             lossless: config.lossless,
             workers: queues,
@@ -179,7 +192,7 @@ impl Ends {
             shared: shared.clone(),
             who: allocated as usize,
         };
-        Ok(Ends { hosts, txs, pools, card })
+        Ok(Ends { hosts, txs, pools, places, card })
     }
 }
 

@@ -5,7 +5,7 @@
 use apps::Kind;
 use live::{Config, LiveError, LiveReport, Work, run};
 use memory::Ps;
-use rings::{Interface, dynamic, privring, rxbisect, shring};
+use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
 const PACKETS: u64 = 200_000;
 
@@ -65,6 +65,60 @@ fn applications_send_every_frame_back_with_right_checksums() {
             lossless(&config);
         }
     }
+}
+
+/// Rings that several workers poll: without a lock, and under one.
+fn shared(ring: u32, shared_by: u32) -> [Interface; 2] {
+    [
+        Interface::Corec(corec::Sizes { ring, shared_by }),
+        Interface::DdRing(ddring::Sizes { ring, shared_by, refill: ddring::Refill::Bulk }),
+    ]
+}
+
+#[test]
+fn workers_of_one_ring_take_every_frame_once() {
+    for workers in 1..=4 {
+        for interface in shared(64, workers.into()).into_iter().chain(shared(256, workers.min(2).into())) {
+            let config = Config { workers, packets: PACKETS, ..Config::new(interface) };
+            lossless(&config);
+            let report = lossless(&Config { work: Work::App(Kind::L3fwd), ..config.clone() });
+            assert_eq!(report.reordering.contains_key("reordered_pct"), workers > 1, "{report:?}");
+        }
+    }
+}
+
+#[test]
+fn workers_of_one_ring_lose_no_frame_uncounted_where_the_card_drops() {
+    for interface in shared(64, 3) {
+        for work in [Work::Check, Work::App(Kind::L3fwd)] {
+            let config = Config {
+                workers: 3,
+                packets: PACKETS,
+                lossless: false,
+                work,
+                tx_ring: 64,
+                ..Config::new(interface.clone())
+            };
+            let report = run(&config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
+            assert_eq!((report.faults.late, report.faults.corrupt, report.buffers_in_use), (0, 0, 0));
+        }
+    }
+}
+
+#[test]
+fn workers_leave_a_ring_and_come_back() {
+    for interface in shared(64, 3) {
+        let config = Config { workers: 3, packets: PACKETS, shift: 1000, ..Config::new(interface) };
+        for work in [Work::Check, Work::App(Kind::L3fwd)] {
+            // A machine that is busy may leave all frames to the first worker, but not every time.
+            let mut runs = (0..50).map(|_| lossless(&Config { work, ..config.clone() }));
+            assert!(runs.any(|report| report.counters["left"] > 0), "{config:?}");
+        }
+    }
+    let alone =
+        Config { workers: 2, shift: 10, ..Config::new(Interface::PrivRing(privring::Sizes::default())) };
+    let error = run(&alone).unwrap_err().to_string();
+    assert_eq!(error, "workers of privring cannot leave: allowed where several poll one ring");
 }
 
 #[test]

@@ -52,6 +52,16 @@ impl Reordering {
         share(self.n_reordered[DEGREES - 1], self.frames)
     }
 
+    fn add(&mut self, other: &Reordering) {
+        self.frames += other.frames;
+        self.reordered += other.reordered;
+        self.extents += other.extents;
+        self.max_extent = self.max_extent.max(other.max_extent);
+        self.beyond += other.beyond;
+        self.max_late = self.max_late.max(other.max_late);
+        self.n_reordered.iter_mut().zip(other.n_reordered).for_each(|(n, more)| *n += more);
+    }
+
     fn count(&mut self, late: Option<Late>) {
         self.frames += 1;
         let Some(late) = late else { return };
@@ -63,6 +73,45 @@ impl Reordering {
         for n in &mut self.n_reordered[..late.degree] {
             *n += 1;
         }
+    }
+}
+
+/// What has been found of all frames that were seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// All frames as one stream.
+    pub all: Reordering,
+    /// Frames of flows, each judged among those of its flow: places and times count in its own stream.
+    pub by_flow: Reordering,
+    /// Frames with a flow that could not be followed, because more flows than the window has frames for
+    /// met in a bucket: not judged by flow.
+    pub unfollowed: u64,
+}
+
+impl Found {
+    /// Takes what was found at another port.
+    pub fn add(&mut self, other: &Found) {
+        self.all.add(&other.all);
+        self.by_flow.add(&other.by_flow);
+        self.unfollowed += other.unfollowed;
+    }
+
+    /// Names and values, for reports: percent, places, microseconds.
+    pub fn named(&self) -> [(&'static str, f64); 11] {
+        let Found { all, by_flow, .. } = self;
+        [
+            ("reordered_pct", all.percent()),
+            ("extent_mean", all.mean_extent()),
+            ("extent_max", all.max_extent as f64),
+            ("late_max_us", all.max_late.0 as f64 / 1e6),
+            ("n3_reordered_pct", all.n_percent()),
+            ("flow_reordered_pct", by_flow.percent()),
+            ("flow_extent_max", by_flow.max_extent as f64),
+            ("flow_late_max_us", by_flow.max_late.0 as f64 / 1e6),
+            ("flow_n3_reordered_pct", by_flow.n_percent()),
+            ("beyond_window", (all.beyond + by_flow.beyond) as f64),
+            ("unfollowed", self.unfollowed as f64),
+        ]
     }
 }
 
@@ -109,9 +158,7 @@ pub struct Order {
     place: u64,
     next: u64,
     flows: Box<[[Flow; WAYS]]>,
-    all: Reordering,
-    by_flow: Reordering,
-    unfollowed: u64,
+    found: Found,
 }
 
 impl Default for Order {
@@ -130,31 +177,18 @@ impl Order {
             next: 0,
             // Twice as many slots as flows that can be in the window: buckets hardly ever overflow.
             flows: vec![[Flow::default(); WAYS]; (2 * window).div_ceil(WAYS)].into_boxed_slice(),
-            all: Reordering::default(),
-            by_flow: Reordering::default(),
-            unfollowed: 0,
+            found: Found::default(),
         }
     }
 
-    /// All frames as one stream.
-    pub fn all(&self) -> &Reordering {
-        &self.all
-    }
-
-    /// Frames of flows, each judged among those of its flow: places and times count in its own stream.
-    pub fn by_flow(&self) -> &Reordering {
-        &self.by_flow
-    }
-
-    /// Frames with a flow that could not be followed, because more flows than the window has frames for
-    /// met in a bucket: not judged by flow.
-    pub fn unfollowed(&self) -> u64 {
-        self.unfollowed
+    /// What was found so far.
+    pub fn found(&self) -> &Found {
+        &self.found
     }
 
     /// Counts from 0 again, and goes on with what it knows of the streams.
     pub fn restart(&mut self) {
-        (self.all, self.by_flow, self.unfollowed) = Default::default();
+        self.found = Found::default();
     }
 
     /// The frame that arrived as `number` leaves at `at`; `flow` is its flow's name, well mixed, or none
@@ -162,7 +196,7 @@ impl Order {
     #[inline]
     pub fn see(&mut self, number: u64, flow: Option<u64>, at: Ps) {
         let late = (number < self.next).then(|| self.late(number, at));
-        self.all.count(late);
+        self.found.all.count(late);
         self.next = self.next.max(number + 1);
         let mut left = Left { number, at, next: self.next, flow_next: 0, before: 0 };
         if let Some(name) = flow {
@@ -175,12 +209,12 @@ impl Order {
 
     fn see_flow(&mut self, name: u64, left: &mut Left) {
         let Some((bucket, way)) = self.find(name) else {
-            self.unfollowed += 1;
+            self.found.unfollowed += 1;
             return;
         };
         let known = self.flows[bucket][way];
         let late = (left.number < known.next).then(|| self.late_of_flow(left.number, known.last, left.at));
-        self.by_flow.count(late);
+        self.found.by_flow.count(late);
         (left.flow_next, left.before) = (known.next.max(left.number + 1), known.last);
         self.flows[bucket][way] = Flow { name, next: left.flow_next, last: self.place + 1 };
     }

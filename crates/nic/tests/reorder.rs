@@ -10,9 +10,9 @@ fn judge(left: &[(u64, u64)]) -> Reordering {
     for (number, ms) in left {
         order.see(*number, Some(7), Ps(*ms));
     }
-    assert_eq!(order.all(), order.by_flow(), "one flow is all there is");
-    assert_eq!(order.unfollowed(), 0);
-    *order.all()
+    assert_eq!(order.found().all, order.found().by_flow, "one flow is all there is");
+    assert_eq!(order.found().unfollowed, 0);
+    order.found().all
 }
 
 #[test]
@@ -102,11 +102,15 @@ fn losses_and_other_flows_are_no_reordering() {
         order.see(number, Some(flow), Ps::ZERO);
     }
     order.see(6, None, Ps::ZERO);
-    assert_eq!((order.all().frames, order.all().reordered), (6, 3));
-    assert_eq!((order.by_flow().frames, order.by_flow().reordered), (5, 0));
+    assert_eq!((order.found().all.frames, order.found().all.reordered), (6, 3));
+    assert_eq!((order.found().by_flow.frames, order.found().by_flow.reordered), (5, 0));
     order.restart();
     order.see(3, Some(1), Ps::ZERO);
-    assert_eq!((order.all().frames, order.by_flow().reordered), (1, 1), "counts are new, streams are not");
+    assert_eq!(
+        (order.found().all.frames, order.found().by_flow.reordered),
+        (1, 1),
+        "counts are new, streams are not"
+    );
 }
 
 #[test]
@@ -115,11 +119,11 @@ fn flows_are_forgotten_only_outside_the_window() {
     for number in 0..100_000 {
         order.see(number, Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), Ps::ZERO);
     }
-    assert!(order.unfollowed() < 100, "{} of 100000 flows of one frame", order.unfollowed());
+    assert!(order.found().unfollowed < 100, "{} of 100000 flows of one frame", order.found().unfollowed);
     // A bucket whose flows are all in use takes no other.
     let mut order = Order::new(16);
     (0..16).for_each(|number| order.see(number, Some(number * 64), Ps::ZERO));
-    assert_eq!((order.unfollowed(), order.by_flow().frames), (12, 4));
+    assert_eq!((order.found().unfollowed, order.found().by_flow.frames), (12, 4));
 }
 
 /// The definitions: every frame against all before it.
@@ -157,7 +161,7 @@ proptest! {
         for ((number, flow), (_, at)) in frames.iter().zip(&left) {
             order.see(*number, Some(*flow), Ps(*at));
         }
-        prop_assert_eq!(*order.all(), literally(&left));
+        prop_assert_eq!(order.found().all, literally(&left));
         let mut sum = Reordering::default();
         for flow in 0..4 {
             let own: Vec<_> = frames.iter().zip(&left).filter(|(f, _)| f.1 == flow).map(|(_, l)| *l).collect();
@@ -169,7 +173,7 @@ proptest! {
             sum.max_late = sum.max_late.max(one.max_late);
             (0..DEGREES).for_each(|n| sum.n_reordered[n] += one.n_reordered[n]);
         }
-        prop_assert_eq!(*order.by_flow(), sum);
+        prop_assert_eq!(order.found().by_flow, sum);
     }
 
     /// What is out of sight shortens extents, and changes nothing else.
@@ -178,15 +182,15 @@ proptest! {
         const WINDOW: u64 = 8;
         let (mut wide, mut narrow) = (Order::default(), Order::new(WINDOW as usize));
         for (number, _) in &frames {
-            let before = (*wide.all(), *narrow.all());
+            let before = (wide.found().all, narrow.found().all);
             wide.see(*number, None, Ps::ZERO);
             narrow.see(*number, None, Ps::ZERO);
             let extent = |now: &Reordering, then: Reordering| now.extents - then.extents;
-            let (whole, known) = (extent(wide.all(), before.0), extent(narrow.all(), before.1));
+            let (whole, known) = (extent(&wide.found().all, before.0), extent(&narrow.found().all, before.1));
             prop_assert_eq!(known, whole.min(WINDOW));
-            prop_assert!(known == whole || narrow.all().beyond > before.1.beyond);
+            prop_assert!(known == whole || narrow.found().all.beyond > before.1.beyond);
         }
-        prop_assert_eq!(wide.all().reordered, narrow.all().reordered);
-        prop_assert_eq!(wide.all().n_reordered, narrow.all().n_reordered);
+        prop_assert_eq!(wide.found().all.reordered, narrow.found().all.reordered);
+        prop_assert_eq!(wide.found().all.n_reordered, narrow.found().all.n_reordered);
     }
 }

@@ -7,7 +7,7 @@ use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
 use crate::fail::Fail;
 use crate::out;
-use crate::setup::{ALLOWED, INTERFACES, app};
+use crate::setup::{ALLOWED, INTERFACES, app, refill};
 use crate::table::{Table, num, number, words};
 
 /// Options of `live`.
@@ -17,10 +17,12 @@ Examples:
   rxlab live
   rxlab live --interfaces rxbisect --workers 3 --skew 70 --packets 100000000
   rxlab live --app nat --frame-len 1500 --drop --json
+  rxlab live --interfaces corec --workers 4 --app l3fwd --shift 100000
 
 A software card on one thread, a worker on each of some others; more threads than cores is fine. Every
 frame is checked (none lost uncounted, none twice, none torn, none overtaken in its flow), and every
-buffer must come back. Rates are of the wall clock on a busy or idle machine: compare, do not quote.")]
+buffer must come back. Where workers share a ring without a queue each (corec, ddring), frames may overtake;
+with an application that sends, it is told by how much (RFC 4737, all frames as one stream). Rates are of the wall clock on a busy or idle machine: compare, do not quote.")]
 pub(crate) struct Options {
     #[command(flatten)]
     pub what: What,
@@ -62,6 +64,16 @@ pub(crate) struct What {
     /// Rx ring entries (all but rxbisect)
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub ring: u32,
+    /// Workers that share a ring [default: all for shring, dynamic and corec, 1 for ddring]
+    #[arg(long, value_name = "N")]
+    pub shared_by: Option<u32>,
+    /// How a worker of ddring takes buffers: one for each frame (each) or for a burst at a time (bulk)
+    #[arg(long, value_name = "each|bulk", default_value = "each")]
+    pub refill: String,
+    /// Frames after which a worker leaves its ring to the others (corec off), until these have received as
+    /// many (on again); the first of each ring stays. 0: never
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub shift: u64,
     /// Ax ring entries (rxbisect)
     #[arg(long, value_name = "N", default_value_t = 128)]
     pub ax: u32,
@@ -119,25 +131,24 @@ impl What {
     /// A name or size that is not allowed.
     pub(crate) fn config(&self, interface: &str) -> Result<Config, Fail> {
         let queues = u32::from(self.workers);
+        let shared_by = self.shared_by.unwrap_or(if interface == "ddring" { 1 } else { queues });
         let interface = match interface {
             "privring" => Interface::PrivRing(privring::Sizes { ring: self.ring }),
-            "shring" => Interface::ShRing(shring::Sizes {
-                ring: self.ring,
-                shared_by: queues,
-                ..shring::Sizes::default()
-            }),
+            "shring" => {
+                Interface::ShRing(shring::Sizes { ring: self.ring, shared_by, ..shring::Sizes::default() })
+            }
             "rxbisect" => Interface::RxBisect(rxbisect::Sizes {
                 ax: self.ax,
                 bx: self.bx,
                 ..rxbisect::Sizes::default()
             }),
-            "dynamic" => Interface::Dynamic(dynamic::Sizes {
-                ring: self.ring,
-                shared_by: queues,
-                ..dynamic::Sizes::default()
-            }),
-            "corec" => Interface::Corec(corec::Sizes { ring: self.ring, shared_by: queues }),
-            "ddring" => Interface::DdRing(ddring::Sizes { ring: self.ring, ..ddring::Sizes::default() }),
+            "dynamic" => {
+                Interface::Dynamic(dynamic::Sizes { ring: self.ring, shared_by, ..dynamic::Sizes::default() })
+            }
+            "corec" => Interface::Corec(corec::Sizes { ring: self.ring, shared_by }),
+            "ddring" => {
+                Interface::DdRing(ddring::Sizes { ring: self.ring, shared_by, refill: refill(&self.refill)? })
+            }
             _ => {
                 let what = "--interfaces: unknown interface";
                 return Err(Fail::new(format!("{what} `{interface}`; allowed: {ALLOWED}")));
@@ -159,6 +170,7 @@ impl What {
             lossless: !self.drop,
             tx_ring: self.tx_ring,
             buffers: self.pool,
+            shift: self.shift,
             patience: Ps::from_us(self.patience.clamp(1, 3600) * 1_000_000),
             ..Config::new(interface)
         })
@@ -175,6 +187,9 @@ fn table(reports: &[LiveReport]) -> Table {
         number("rate", "Mpps"),
         number("foreign", "buffers"),
         number("lock", "waits"),
+        number("claims failed", "%"),
+        number("reordered", "%"),
+        number("distance", "max"),
         number("buffers", "in use"),
         words("received by each worker, %"),
     ]);
@@ -191,9 +206,19 @@ fn table(reports: &[LiveReport]) -> Table {
             num(r.mpps),
             counter("foreign"),
             counter("lock_waits"),
+            failed_claims(r).map_or("-".into(), num),
+            r.reordering.get("reordered_pct").map_or("-".into(), |n| num(*n)),
+            r.reordering.get("extent_max").map_or("-".into(), |n| num(*n)),
             r.buffers_in_use.to_string(),
             r.received.iter().map(share).collect::<Vec<_>>().join(" "),
         ]);
     }
     table
+}
+
+/// Claims of a shared ring that another worker was faster to make, percent of all tried.
+fn failed_claims(r: &LiveReport) -> Option<f64> {
+    let [made, failed] = ["claims", "failed_claims"].map(|name| r.counters.get(name).copied());
+    let (made, failed) = (made?, failed?);
+    Some(100.0 * failed as f64 / (made + failed).max(1) as f64)
 }

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo test test-dpdk soak-dpdk long experiments bench-live build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo test test-dpdk soak-dpdk soak-corec long experiments bench-live build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,16 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	$(MAKE) advice
 	fuzz/run 600
 	for n in 1 2 3; do $(RXLAB) live --workers $$n --skew 60 --packets 1000000000 --patience 60; done
+
+# A quarter of an hour for each 10^9 frames. More threads than CPUs on purpose: they lose the CPU holding claims.
+soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, into docs/results/corec-live.txt
+	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
+	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates || echo ' and uncommitted changes')"; \
+	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
+	  for what in "--workers "{2,3,4}" --packets 1000000000" "--workers 4 --packets 100000000 --shift 100000" "--workers "{1,2,3,4,6,8}" --packets 20000000"; do \
+	    echo; echo "command: rxlab live --interfaces corec --app l3fwd --patience 60 $$what"; \
+	    $(RXLAB) live --interfaces corec --app l3fwd --patience 60 $$what; \
+	  done; } > docs/results/corec-live.txt
 
 # Twenty drawn servers, every setting of each: half an hour.
 advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt

@@ -5,6 +5,7 @@
 //! headers and checksums; in the model it does the same, and its declared cycles and table accesses
 //! are charged.
 
+mod antagonist;
 mod any;
 mod batch;
 mod headers;
@@ -17,6 +18,7 @@ pub mod nf;
 pub mod table;
 mod worker;
 
+pub use antagonist::{Antagonist, AntagonistKind};
 pub use any::{AnyApp, Kind};
 pub use batch::{Batch, Cause, Counters, Verdict};
 pub use headers::{End, Headers, SEEN};

@@ -1,5 +1,6 @@
 //! What a live run is told.
 
+use apps::Antagonist;
 use memory::Ps;
 use rings::Interface;
 
@@ -52,6 +53,8 @@ pub struct Config {
     /// Frames after which a worker leaves its ring to the others that poll it, until they have received as
     /// many; 0: never. The first worker of each ring stays.
     pub shift: u64,
+    /// Threads that press on the memory meanwhile.
+    pub antagonist: Option<Antagonist>,
     /// A run that moves nothing for so long is given up.
     pub patience: Ps,
 }
@@ -72,6 +75,7 @@ impl Config {
             tx_ring: 1024,
             buffers: 0,
             shift: 0,
+            antagonist: None,
             patience: Ps::from_us(10_000_000),
         }
     }
@@ -90,6 +94,7 @@ impl Config {
             ("frame_len", u64::from(self.frame_len), 60, u64::from(most)),
             ("skew_pct", u64::from(self.skew_pct), 0, 100),
             ("burst", self.burst as u64, 1, 512),
+            ("antagonist threads", self.antagonist.map_or(0, |a| u64::from(a.threads)), 0, 64),
         ];
         if self.shift > 0 && !self.mixes() {
             let name = self.interface.name();

@@ -5,6 +5,7 @@
 //! dropped, none twice, none torn, none overtaken by a later one of its flow; and every buffer comes
 //! back. Where several workers poll one ring, frames may overtake: then it tells by how much. There may be more threads than cores: whoever waits yields.
 
+mod antagonist;
 mod back;
 mod card;
 mod check;
@@ -21,6 +22,7 @@ mod threads;
 mod tunnel;
 mod watch;
 
+pub use antagonist::Pressed;
 pub use config::{Config, Work};
 pub use ledger::Faults;
 pub use report::LiveReport;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use crate::antagonist::Pressed;
 use crate::ledger::Faults;
 
 /// The result of a live run.
@@ -46,6 +47,8 @@ pub struct LiveReport {
     pub reordering: BTreeMap<&'static str, f64>,
     /// Named counters of interface and pool, summed over queues.
     pub counters: BTreeMap<&'static str, u64>,
+    /// What ran beside it.
+    pub antagonist: Option<Pressed>,
     /// Wall-clock seconds from the first frame to the last.
     pub wall_s: f64,
     /// Frames per second of wall clock, in millions.

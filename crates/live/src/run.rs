@@ -15,6 +15,7 @@ use memory::native::Table;
 use rings::{Nic, Outcome};
 
 use crate::LiveError;
+use crate::antagonist::Running;
 use crate::card::Card;
 use crate::check::Check;
 use crate::config::{Config, Work};
@@ -78,9 +79,11 @@ fn run_with<A: App<View> + Send + 'static>(
     app: impl Fn(u16, &Arc<[Place]>) -> A,
     ledger: fn(&mut A) -> Option<&mut Ledger>,
 ) -> Result<LiveReport, LiveError> {
+    let antagonist = config.antagonist.map(Running::start).transpose()?;
     let (lease, threads) = Threads::start(config, app)?;
     let mut ended = watch::join(threads, config.patience)?;
-    let report = sum_up(config, &lease, &mut ended, ledger);
+    let antagonist = antagonist.map(Running::stop);
+    let report = LiveReport { antagonist, ..sum_up(config, &lease, &mut ended, ledger) };
     drop(ended);
     // SAFETY: `join` has ended every thread, and what they left behind has just been dropped: no handle
     // into the region is left.
@@ -129,6 +132,7 @@ fn sum_up<A>(
         buffers_in_use: u64::from(lease.buffers()).abs_diff(free),
         reordering: card.back.order.iter().flat_map(|o| o.found().named()).collect(),
         counters: named(cores, card),
+        antagonist: None,
         wall_s: seconds,
         mpps: if seconds > 0.0 { counted.delivered() as f64 / seconds / 1e6 } else { 0.0 },
     }

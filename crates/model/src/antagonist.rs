@@ -4,10 +4,10 @@
 //! so many lines under way and asks for the next ones when they come: DRAM's load slows it as it slows
 //! the cores.
 
+use apps::AntagonistKind;
 use memory::Memory;
 
 use crate::profile::Constants;
-use crate::scenario::AntagonistKind;
 use crate::view::View;
 
 /// Rounds of lines in a step: some 2 us, less than half of a window in which DRAM's load is counted.

@@ -34,9 +34,7 @@ pub use engine::{Engine, EngineError};
 pub use pcie::tlp_bytes;
 pub use report::{Conservation, CoreReport, Dram, Latency, Report};
 pub use run::{Error, run};
-pub use scenario::{
-    Antagonist, AntagonistKind, BURST, Pause, SAMPLING, Scenario, Start, TX_RING, Trial, WINDOW,
-};
+pub use scenario::{BURST, Pause, SAMPLING, Scenario, Start, TX_RING, Trial, WINDOW};
 pub use sim::{Agent, Gauge, Sim};
 pub use space::{ModelSpace, PoolId, Table, Words};
 pub use view::View;

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use apps::Antagonist;
 use memory::Ps;
 use packet::SteerBy;
 use traffic::Source;
@@ -47,37 +48,6 @@ pub struct Trial {
     pub settle: Ps,
     /// Time that counts.
     pub span: Ps,
-}
-
-/// Threads of the other socket that press on this one's memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Antagonist {
-    /// What they run.
-    pub kind: AntagonistKind,
-    /// How many of them.
-    pub threads: u32,
-}
-
-/// What an antagonist runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AntagonistKind {
-    /// STREAM's triad: three streams in, one of them written back.
-    Stream,
-    /// PageRank: random reads of ranks along the edges of a graph.
-    PageRank,
-}
-
-impl AntagonistKind {
-    /// All of them.
-    pub const ALL: [AntagonistKind; 2] = [AntagonistKind::Stream, AntagonistKind::PageRank];
-
-    /// The name on the command line.
-    pub const fn name(self) -> &'static str {
-        match self {
-            AntagonistKind::Stream => "stream",
-            AntagonistKind::PageRank => "pagerank",
-        }
-    }
 }
 
 /// One run.

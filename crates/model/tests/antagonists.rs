@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use apps::{Antagonist, AntagonistKind};
 use memory::Ps;
 use model::profile::Server;
-use model::{Antagonist, AntagonistKind, App, Report, Scenario, Start, Trial, run};
+use model::{App, Report, Scenario, Start, Trial, run};
 use rings::{Interface, privring};
 use traffic::{Line, Rate, Spec, Workload};
 

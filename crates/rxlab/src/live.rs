@@ -7,7 +7,7 @@ use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
 use crate::fail::Fail;
 use crate::out;
-use crate::setup::{ALLOWED, INTERFACES, app, refill};
+use crate::setup::{ALLOWED, INTERFACES, antagonist, app, refill};
 use crate::table::{Table, num, number, words};
 
 /// Options of `live`.
@@ -18,6 +18,7 @@ Examples:
   rxlab live --interfaces rxbisect --workers 3 --skew 70 --packets 100000000
   rxlab live --app nat --frame-len 1500 --drop --json
   rxlab live --interfaces corec --workers 4 --app l3fwd --shift 100000
+  rxlab live --app nf --antagonist stream:2
 
 A software card on one thread, a worker on each of some others; more threads than cores is fine. Every
 frame is checked (none lost uncounted, none twice, none torn, none overtaken in its flow), and every
@@ -86,6 +87,9 @@ pub(crate) struct What {
     /// Buffers; 0 is what rings, caches and bursts can hold
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub pool: u32,
+    /// Threads that press on the memory beside it: stream:N (STREAM's triad) or pagerank:N
+    #[arg(long, value_name = "WHO:N")]
+    pub antagonist: Option<String>,
     /// Seconds without progress after which a run is given up
     #[arg(long, value_name = "S", default_value_t = 10)]
     pub patience: u64,
@@ -104,7 +108,16 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    if options.json { out::json(&reports) } else { out::print(&table(&reports).text(out::colour())) }
+    if options.json {
+        return out::json(&reports);
+    }
+    let pressed = reports.iter().filter_map(|r| r.antagonist.as_ref().map(|a| (r.interface, a)));
+    let beside: String = pressed
+        .map(|(name, a)| {
+            format!("beside {name}: {} x {}, {} {}\n", a.threads, a.program, num(a.rate), a.unit)
+        })
+        .collect();
+    out::print(&(table(&reports).text(out::colour()) + &beside))
 }
 
 /// One run, and all that must hold of it.
@@ -171,6 +184,7 @@ impl What {
             tx_ring: self.tx_ring,
             buffers: self.pool,
             shift: self.shift,
+            antagonist: self.antagonist.as_deref().map(antagonist).transpose()?,
             patience: Ps::from_us(self.patience.clamp(1, 3600) * 1_000_000),
             ..Config::new(interface)
         })

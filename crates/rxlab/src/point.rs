@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use apps::Antagonist;
 use memory::Ps;
 use model::profile::Server;
-use model::{Antagonist, App, Report, Scenario, Start, Trial};
+use model::{App, Report, Scenario, Start, Trial};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Line, Rate, Workload};

@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use apps::Kind;
+use apps::{Antagonist, Kind};
 use clap::{Args, Parser};
 use memory::Ps;
 use model::profile::Server;
-use model::{Antagonist, AntagonistKind, App, BURST, SAMPLING, Start, TX_RING};
+use model::{App, BURST, SAMPLING, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
 use rings::ddring::Refill;
@@ -287,13 +287,11 @@ pub(crate) fn refill(name: &str) -> Result<Refill, Fail> {
 }
 
 /// `stream:4`, `pagerank:8`.
-fn antagonist(text: &str) -> Result<Antagonist, Fail> {
-    let found = text.split_once(':').and_then(|(name, threads)| {
-        let kind = AntagonistKind::ALL.into_iter().find(|k| k.name() == name)?;
-        Some(Antagonist { kind, threads: threads.parse().ok()? })
-    });
-    let names = AntagonistKind::ALL.map(|k| format!("{}:THREADS", k.name())).join(", ");
-    found.ok_or_else(|| Fail::new(format!("--antagonist {text}: allowed: {names}")))
+///
+/// # Errors
+/// Names what is allowed.
+pub(crate) fn antagonist(text: &str) -> Result<Antagonist, Fail> {
+    text.parse().map_err(|e| Fail::new(format!("--antagonist {e}")))
 }
 
 /// An application by its name; errors name `others`, which the caller allows besides.

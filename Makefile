@@ -67,17 +67,19 @@ tsan: toolchain ## The rings and the driver's library between threads, under Thr
 	RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
 	  -p pmd --test port -p rings --test threads --test threads_stopping
 
-# One full run of every experiment, with machine, date, commit and command beside it.
-experiments: build ## Run all experiments into docs/results
+# One full run of every experiment, a file for each paper, with machine, date, commit and command. It wants the
+# machine to itself.
+experiments: build ## Run all experiments into docs/results, their reports into pages/
 	@mkdir -p docs/results
-	@for id in $$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)".*/\1/p'); do \
-	  file=docs/results/$${id//\//-}; \
-	  echo "$$id -> $$file.txt"; \
+	@for paper in $$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)\/.*".*/\1/p' | sort -u); do \
+	  echo "$$paper -> docs/results/$$paper.txt"; \
 	  { echo "date:    $$(date -u +%Y-%m-%d)"; \
 	    echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates experiments profiles || echo ' and uncommitted changes')"; \
 	    echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
-	    echo "command: rxlab experiment run $$id"; echo; \
-	    $(RXLAB) experiment run $$id; } > $$file.txt; \
+	    echo "command: rxlab experiment run $$paper --all --html $(OUT)/pages/$$paper"; echo; \
+	    start=$$SECONDS; \
+	    $(RXLAB) experiment run $$paper --all --html $(OUT)/pages/$$paper; \
+	    echo; echo "took $$((SECONDS - start)) s of wall clock"; } > docs/results/$$paper.txt; \
 	done
 
 # The DPDK driver: C over a Rust static library. EAL refuses to load plugins from a directory that everybody may write.

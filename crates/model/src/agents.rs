@@ -6,12 +6,13 @@ use std::rc::Rc;
 
 use apps::{Cause, Worker};
 use memory::{Memory, Ps};
-use nic::{Port, TxConfig, TxPort};
+use nic::{Port, Sent, TxConfig, TxPort};
 use rings::{AnyHost, Nic, Outcome, tx};
 use traffic::{Arrival, Source};
 
 use crate::app::ModelApp;
 use crate::meter::Meter;
+use crate::peer::Far;
 use crate::pool::Priced;
 use crate::space::PoolId;
 use crate::view::View;
@@ -39,23 +40,12 @@ pub(crate) fn receive<R: Nic<View>>(
     m: &mut View,
     mut port: Port<R>,
     mut source: Box<dyn Source>,
-    (first, emulated): (usize, bool),
+    to: (usize, bool),
     book: &Book,
 ) {
     let mut a = Arrival::EMPTY;
     while !m.stopped() && source.next(&mut a) {
-        m.set_stamp(Ps(a.at));
-        book.meter.borrow_mut().in_nic += 1;
-        let frame = nic::Arrival { at: Ps(a.at), head: known(&a), len: u32::from(a.len) };
-        let (queue, outcome) = port.receive(m, &frame);
-        let mut meter = book.meter.borrow_mut();
-        meter.in_nic -= 1;
-        meter.offered_bytes += u64::from(a.len);
-        if emulated && outcome == Outcome::Delivered {
-            meter.passing += 1;
-        } else {
-            meter.fates[first + usize::from(queue)][outcome as usize] += 1;
-        }
+        take(m, &mut port, &a, to, book);
     }
     while !m.stopped() {
         // The source has ended: only batched notices are left to send.
@@ -64,17 +54,44 @@ pub(crate) fn receive<R: Nic<View>>(
             None => m.idle(),
         }
     }
+    end(m, port, book);
+}
+
+/// A frame comes: it is stored, or dropped.
+pub(crate) fn take<R: Nic<View>>(
+    m: &mut View,
+    port: &mut Port<R>,
+    a: &Arrival,
+    (first, emulated): (usize, bool),
+    book: &Book,
+) {
+    m.set_stamp(Ps(a.at));
+    book.meter.borrow_mut().in_nic += 1;
+    let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len) };
+    let (queue, outcome) = port.receive(m, &frame);
+    let mut meter = book.meter.borrow_mut();
+    meter.in_nic -= 1;
+    meter.offered_bytes += u64::from(a.len);
+    if emulated && outcome == Outcome::Delivered {
+        meter.passing += 1;
+    } else {
+        meter.fates[first + usize::from(queue)][outcome as usize] += 1;
+    }
+}
+
+/// The receive half ends.
+pub(crate) fn end<R: Nic<View>>(m: &mut View, mut port: Port<R>, book: &Book) {
     // Cores drain after every card has stopped: cards were spawned first.
     port.nic_mut().stop(m);
     book.add(port.nic().counters());
 }
 
 /// The transmit half. `extra` is what a latency has beside the time on the card: the read of the
-/// payload and the load generator, ps.
+/// payload and the load generator, ps. `peer` gets the frames, where there is one.
 pub(crate) fn transmit(
     m: &mut View,
     tx: tx::NicTx<View>,
-    buffers: PoolId,
+    (buffers, peer): (PoolId, Option<Far>),
     config: TxConfig,
     extra: u64,
     book: &Book,
@@ -82,7 +99,13 @@ pub(crate) fn transmit(
     let mut port = TxPort::new(tx, buffers, config);
     while !m.stopped() {
         let mut sent = None;
-        if !port.send(m, |s| sent = Some((s.buf, s.len, s.at))) {
+        let arrives = |s: Sent<'_>| {
+            if let Some(peer) = &peer {
+                peer.borrow_mut().take(s.at.0, s.head);
+            }
+            sent = Some((s.buf, s.len, s.at));
+        };
+        if !port.send(m, arrives) {
             port.idle(m);
         } else if let Some((buf, len, at)) = sent {
             let came = m.stamp(buffers, buf);

@@ -329,6 +329,7 @@ mod tests {
             app: App::L3fwd,
             cores: QUEUES,
             sources: Vec::new(),
+            peers: Vec::new(),
             steer: packet::SteerBy::Rss,
             start: Start::Empty,
             seed: 1,

@@ -18,6 +18,7 @@ use crate::emulator::{self, Emulator, Physical};
 use crate::engine::{Engine, EngineError};
 use crate::meter::{Meter, Snapshot};
 use crate::nic_core::{self, Feed, SoftPort};
+use crate::peer::{self, Far};
 use crate::pool::{Priced, Spent};
 use crate::profile::NicKind;
 use crate::report::{Conservation, Report};
@@ -82,7 +83,9 @@ const LOOKS: u64 = 8;
 /// A number of the scenario is not allowed, or nothing can happen any more (with a dump).
 pub fn run(s: &mut Scenario) -> Result<Report, Error> {
     validate(s)?;
-    let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
+    if !s.peers.is_empty() {
+        return Err(Error::Scenario("hosts at the far ends of wires end by themselves: a transfer".into()));
+    }
     let mut run = Run::build(s)?;
     let step = run.look(s)?;
     if s.start == Start::Full {
@@ -97,9 +100,7 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
         Some(trial) => (true, run.trial(step, trial)?),
         None => (run.settle(step, s.limit)?, run.measure(step, s.frames)?),
     };
-    let conservation = run.finish()?;
-    let counters = run.book.counters.borrow().clone();
-    Ok(account::report(s, &queues, &window, &run.book.meter.borrow(), conservation, counters, settled))
+    run.report(s, &window, settled)
 }
 
 fn validate(s: &Scenario) -> Result<(), Error> {
@@ -114,13 +115,9 @@ fn validate(s: &Scenario) -> Result<(), Error> {
             s.server.cores
         ));
     }
-    if s.sources.is_empty() || s.sources.len() as u32 > s.server.nic.ports {
-        return bad(format!(
-            "{} ports; allowed on {}: 1 to {}",
-            s.sources.len(),
-            s.server.name,
-            s.server.nic.ports
-        ));
+    let wires = s.sources.len().max(s.peers.len());
+    if wires == 0 || wires as u32 > s.server.nic.ports {
+        return bad(format!("{wires} ports; allowed on {}: 1 to {}", s.server.name, s.server.nic.ports));
     }
     if !(1..=64).contains(&s.sampling) || !s.sampling.is_power_of_two() {
         return bad(format!("one set in {} sampled; allowed: 1, 2, 4, 8, 16, 32, 64", s.sampling));
@@ -204,7 +201,7 @@ fn least_pool(s: &Scenario) -> u64 {
 }
 
 /// A run under way.
-struct Run {
+pub(crate) struct Run {
     engine: Engine,
     book: Book,
     auditor: CoreCache<View>,
@@ -271,7 +268,12 @@ impl Run {
         let (posted, nic_cores) = (s.posted_buffers(), s.nic_cores());
         let mut space = ModelSpace::new().served_by(s.server.nic.kind);
         let mut parts = Parts::build(s, &mut space)?;
-        let ports = std::mem::take(&mut parts.ports);
+        let mut ports = std::mem::take(&mut parts.ports);
+        if let [(_, (one, _)), (_, (other, _))] = ports.as_mut_slice()
+            && !s.peers.is_empty()
+        {
+            std::mem::swap(one, other); // a router: what comes from one host goes to the other
+        }
         let mut caches = std::mem::take(&mut parts.caches);
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
         let mut sim = Sim::new(&s.server, space.finish(), s.sampling, s.seed);
@@ -283,7 +285,7 @@ impl Run {
         let mut engine = Engine::new(sim, window);
         let cores = s.server.cores as usize;
         let pool_cycles = s.server.constants.pool_cycles.value;
-        if s.trial.is_some() {
+        if s.trial.is_some() || !s.peers.is_empty() {
             engine.sim().pause = s.server.pause();
         }
         let book = Book {
@@ -291,22 +293,24 @@ impl Run {
             counters: Rc::new(RefCell::new(BTreeMap::new())),
         };
         let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
-        let mut sources = std::mem::take(&mut s.sources).into_iter();
+        let peers = s.peers.iter().cloned().map(Wire::Host);
+        let mut wires = std::mem::take(&mut s.sources).into_iter().map(Wire::Source).chain(peers);
         let mut physical = std::mem::take(&mut parts.physical).into_iter();
         let mut caches = caches.into_iter().peekable();
         let (mut workers, mut soft, mut emulators) = (Vec::new(), Vec::new(), Vec::new());
         let mut first = 0;
         for (p, ((hosts, nic), (host_txs, nic_tx))) in ports.into_iter().enumerate() {
-            let Some(source) = sources.next() else { break };
+            let Some(wire) = wires.next() else { break };
             let port = Plug { port: p as u32, queues: queues[p] as u16, first, buffers: parts.buffers };
             if let Some(bytes) = parts.sources.get(p) {
+                let Wire::Source(source) = wire else { break };
                 soft.push(soft_port(s, &port, (nic, nic_tx), Feed::new(source, *bytes)));
             } else if let (Some(rings), Some(cache)) = (physical.next(), caches.next_if(|_| s.emulated)) {
                 let (emulator, card) = Emulator::new(s, &port, rings, nic);
                 emulators.push((emulator, cache));
-                spawn_card(&mut engine, s, &port, (card, nic_tx), source, &book)?;
+                spawn_card(&mut engine, s, &port, (card, nic_tx), wire, &book)?;
             } else {
-                spawn_card(&mut engine, s, &port, (nic, nic_tx), source, &book)?;
+                spawn_card(&mut engine, s, &port, (nic, nic_tx), wire, &book)?;
             }
             first += queues[p] as usize;
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
@@ -433,6 +437,36 @@ impl Run {
         Ok(Window { before, after, waiting, tx_filled, passing, nic_cores, warmup: self.warmup })
     }
 
+    /// Runs step by step until `done`, or up to the scenario's limit: the report of all of it, and whether it was.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub(crate) fn watched(
+        s: &mut Scenario,
+        step: Ps,
+        done: impl Fn(&Scenario) -> bool,
+    ) -> Result<(Report, bool), Error> {
+        validate(s)?;
+        let mut run = Run::build(s)?;
+        run.book.meter.borrow_mut().measuring = true;
+        let before = run.snapshot();
+        while !done(s) && run.now < s.limit {
+            run.advance(step)?;
+        }
+        let (after, waiting) = (run.snapshot(), vec![0.0; before.gauges.len()]);
+        let (tx_filled, passing, nic_cores) = (0.0, 0.0, run.nic_cores.clone());
+        let window = Window { before, after, waiting, tx_filled, passing, nic_cores, warmup: Ps::ZERO };
+        let done = done(s);
+        Ok((run.report(s, &window, done)?, done))
+    }
+
+    fn report(mut self, s: &Scenario, window: &Window, settled: bool) -> Result<Report, Error> {
+        let conservation = self.finish()?;
+        let counters = self.book.counters.borrow().clone();
+        let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
+        Ok(account::report(s, &queues, window, &self.book.meter.borrow(), conservation, counters, settled))
+    }
+
     fn finish(&mut self) -> Result<Conservation, Error> {
         self.engine.stop()?;
         let mut view = self.engine.set_up(Agent::Core(0));
@@ -478,6 +512,12 @@ fn agree(steps: &[Step]) -> bool {
     high - low <= SAME_RATE * high && warm - cold <= SAME_HITS && gained.abs() <= SAME_QUEUES
 }
 
+/// What is at the far end of a port's wire.
+enum Wire {
+    Source(Box<dyn traffic::Source>),
+    Host(Far),
+}
+
 /// Where a card is plugged in.
 pub(crate) struct Plug {
     pub port: u32,
@@ -492,7 +532,7 @@ fn spawn_card<R: Nic<View> + 'static>(
     s: &Scenario,
     plug: &Plug,
     (nic, mut nic_tx): (R, tx::NicTx<View>),
-    source: Box<dyn traffic::Source>,
+    wire: Wire,
     book: &Book,
 ) -> Result<(), Error> {
     let c = &s.server.constants;
@@ -506,12 +546,23 @@ fn spawn_card<R: Nic<View> + 'static>(
         nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
     }
     let extra = ((c.pcie_read_ns.value + c.generator_us.value * 1e3) * 1e3) as u64;
-    let (to, buffers) = ((plug.first, s.emulated), plug.buffers);
+    let (first, emulated) = (plug.first, s.emulated);
     let (rx_book, tx_book) = (book.clone(), book.clone());
-    engine.spawn(Agent::NicRx(plug.port), move |m| agents::receive(m, port, source, to, &rx_book))?;
     let config = TxConfig { rate_bps, head: 0, ..TxConfig::default() };
+    let (to, config) = match wire {
+        Wire::Source(source) => {
+            let to = (first, emulated);
+            engine.spawn(Agent::NicRx(plug.port), move |m| agents::receive(m, port, source, to, &rx_book))?;
+            ((plug.buffers, None), config)
+        }
+        Wire::Host(host) => {
+            let to = (plug.buffers, Some(host.clone()));
+            engine.spawn(Agent::NicRx(plug.port), move |m| peer::receive(m, port, &host, first, &rx_book))?;
+            (to, TxConfig { head: nic::HEAD, ..config })
+        }
+    };
     engine.spawn(Agent::NicTx(plug.port), move |m| {
-        agents::transmit(m, nic_tx, buffers, config, extra, &tx_book);
+        agents::transmit(m, nic_tx, to, config, extra, &tx_book);
     })?;
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! What is to be simulated: a server, an interface, an application, a traffic.
 
 use core::ops::Range;
+use std::cell::RefCell;
+use std::rc::Rc;
 
 use apps::Antagonist;
 use memory::Ps;
 use packet::SteerBy;
-use traffic::Source;
+use traffic::{Peer, Source};
 
 use crate::app::App;
 use crate::emulator;
@@ -64,6 +66,9 @@ pub struct Scenario {
     pub cores: u32,
     /// Frames of each port, in order of time; as many ports as sources.
     pub sources: Vec<Box<dyn Source>>,
+    /// Hosts at the far ends of two wires instead of sources, see [`crate::transfer`]: a core sends what it
+    /// receives from one to the other.
+    pub peers: Vec<Rc<RefCell<dyn Peer>>>,
     /// How the cards choose a core.
     pub steer: SteerBy,
     /// Empty or full rings.
@@ -102,7 +107,7 @@ pub const BURST: u32 = 32;
 impl Scenario {
     /// Ports in use: no more than cores.
     pub fn ports(&self) -> u32 {
-        (self.sources.len() as u32).min(self.cores)
+        (self.sources.len().max(self.peers.len()) as u32).min(self.cores)
     }
 
     /// Receiving cores of port `p`.

@@ -98,6 +98,11 @@ impl View {
         unsafe { &mut *self.world.get() }
     }
 
+    /// How far an agent may run ahead of the slowest.
+    pub(crate) fn window(&self) -> Ps {
+        Ps(self.sim().window)
+    }
+
     /// Hands over until `until`, or until an earlier wake-up.
     fn suspend(&mut self, until: u64) {
         self.sim().schedule.set(self.slot, until);

@@ -23,6 +23,7 @@ fn one_core(ring: u32, gbps: f64, trial: Option<Trial>, antagonist: Option<Antag
         app: App::L3fwd,
         cores: 1,
         sources: vec![source],
+        peers: Vec::new(),
         steer: packet::SteerBy::default(),
         start: Start::Empty,
         seed: 1,

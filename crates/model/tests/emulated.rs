@@ -120,6 +120,7 @@ fn scenario(interface: Interface, emulated: bool, gbps: f64) -> Scenario {
         app: App::L3fwd,
         cores: 2,
         sources: vec![workload.source_on(line, Rate::Gbps(gbps), 1)],
+        peers: Vec::new(),
         steer: packet::SteerBy::Rss,
         start: Start::Full,
         seed: 1,

@@ -18,6 +18,7 @@ fn scenario(interface: Interface, sampling: u32, seed: u64) -> Scenario {
         app: App::Lb,
         cores: 16,
         sources: (0..2).map(|p| workload.source(p, 2, Rate::Gbps(199.0), seed)).collect(),
+        peers: Vec::new(),
         steer: packet::SteerBy::Rss,
         start: Start::Full,
         seed,

@@ -172,6 +172,7 @@ fn soft_run(interface: Interface, app: App, classify_cycles: f64, gbps: f64) -> 
         app,
         cores: 2,
         sources: vec![workload.source_on(line, Rate::Own, 1)],
+        peers: Vec::new(),
         steer: packet::SteerBy::Rss,
         start: Start::Empty,
         seed: 1,

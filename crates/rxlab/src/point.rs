@@ -8,7 +8,7 @@ use model::profile::Server;
 use model::{App, Report, Scenario, Start, Trial};
 use packet::SteerBy;
 use rings::Interface;
-use traffic::{Line, Rate, Workload};
+use traffic::{Line, Rate, Source, Workload};
 
 use crate::fail::Fail;
 
@@ -71,13 +71,21 @@ impl Point {
             let line = Line { port, ports: self.ports, gbps: self.server.nic.port_gbps };
             self.workload.source_on(line, self.rate, self.seed)
         };
-        let mut scenario = Scenario {
+        let mut scenario = self.scenario((0..self.ports).map(source).collect());
+        model::run(&mut scenario)
+            .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))
+    }
+
+    /// What the model is asked, with these `sources`.
+    pub(crate) fn scenario(&self, sources: Vec<Box<dyn Source>>) -> Scenario {
+        Scenario {
             server: self.server.clone(),
             interface: self.interface.clone(),
             emulated: self.emulated,
             app: self.app,
             cores: self.cores,
-            sources: (0..self.ports).map(source).collect(),
+            sources,
+            peers: Vec::new(),
             steer: self.steer,
             start: self.start,
             seed: self.seed,
@@ -90,8 +98,6 @@ impl Point {
             antagonist: self.antagonist,
             window: self.server.window(),
             frames: self.frames,
-        };
-        model::run(&mut scenario)
-            .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))
+        }
     }
 }

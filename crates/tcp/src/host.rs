@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use traffic::{Arrival, Peer, wire_bytes};
 
+use crate::MS;
 use crate::connection::Connection;
 use crate::segment::{Flow, Segment};
 
@@ -12,6 +13,8 @@ const SERVER: [u8; 4] = [48, 0, 0, 1];
 /// The server's port, and the client's first one.
 const SERVICE: u16 = 5001;
 const FIRST: u16 = 1024;
+/// When the first connections open: whoever is between the hosts has come up by then.
+const START: u64 = MS;
 
 /// What is transferred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,8 +86,8 @@ pub struct Host {
 }
 
 impl Host {
-    /// The client of `job` on a wire of `gbps`; it opens the first connections at 0. It answers `delay` ps after a
-    /// frame.
+    /// The client of `job` on a wire of `gbps`; it opens the first connections after a millisecond. It answers
+    /// `delay` ps after a frame.
     pub fn client(job: Job, gbps: f64, delay: u64) -> Host {
         let mut host = Host::new(job, true, gbps, delay);
         host.open();
@@ -111,7 +114,7 @@ impl Host {
             queued: Vec::new(),
             timers: BTreeSet::new(),
             armed: Vec::new(),
-            now: 0,
+            now: START,
             wire: 0,
             closed: 0,
             sent: 0,

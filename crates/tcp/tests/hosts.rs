@@ -52,7 +52,8 @@ fn frames_of_nobody_are_counted() {
     let mut server = Host::server(job, 10.0, DELAY);
     server.take(5, &[0; 60]);
     let (mut client, mut a) = (Host::client(job, 10.0, DELAY), Arrival::EMPTY);
-    assert!(client.next(US, &mut a));
+    assert!(!client.next(US, &mut a), "not before the server is up");
+    assert!(client.next(2000 * US, &mut a));
     client.take(a.at, a.bytes()); // its own SYN
     assert_eq!((server.totals().strange, client.totals().strange), (1, 1));
     assert!(!server.next(u64::MAX / 2, &mut a));

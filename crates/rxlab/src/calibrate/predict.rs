@@ -61,6 +61,7 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
         app: App::Sink,
         cores: 1,
         sources: vec![source],
+        peers: Vec::new(),
         steer: packet::SteerBy::Rss,
         start: Start::Empty,
         seed: 1,

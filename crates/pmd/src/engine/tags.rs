@@ -65,10 +65,10 @@ impl Tags {
     pub(super) fn leaves(&mut self, queue: u16, tag: &[u8]) {
         let word = |at: usize| tag.get(at..at + 8).and_then(|w| w.try_into().ok()).map(u64::from_ne_bytes);
         let (Some(number), Some(flow)) = (word(0), word(8)) else { return };
-        let before = self.order.by_flow().reordered;
+        let before = self.order.found().by_flow.reordered;
         self.order.see(number, Some(flow).filter(|flow| *flow != NO_FLOW), Ps::ZERO);
         if let Some(counters) = self.counters.tx.get(usize::from(queue)) {
-            add(&counters.reordered, self.order.by_flow().reordered - before);
+            add(&counters.reordered, self.order.found().by_flow.reordered - before);
         }
     }
 

@@ -20,7 +20,7 @@ mod sender;
 pub use connection::Connection;
 pub use cubic::Cubic;
 pub use host::{Host, Job, Totals};
-pub use segment::{Flow, Segment};
+pub use segment::{Flow, Segment, Syn};
 
 /// A microsecond.
 pub const US: u64 = 1_000_000;

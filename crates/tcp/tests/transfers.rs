@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tcp::{Connection, Flow, MS, MSS, SECOND, Segment, US};
+use tcp::{Connection, Flow, MS, MSS, SECOND, Segment, Syn, US};
 use traffic::Arrival;
 
 const FLOW: Flow = Flow { src: [10, 0, 0, 1], dst: [48, 0, 0, 1], sport: 1024, dport: 5001 };
@@ -179,5 +179,41 @@ proptest! {
             let copies = if draw(100) < loss { 0 } else if draw(100) < double { 2 } else { 1 };
             (0..copies).map(|_| WAY + draw(spread) * US).collect()
         });
+    }
+
+    #[test]
+    fn any_segments_and_any_bytes_are_survived(
+        numbers in prop::collection::vec((any::<[u8; 8]>(), -4000..4000_i64, -4000..4000_i64, -9000..9000_i64), 1..80),
+        bytes in prop::collection::vec(any::<u8>(), 0..128),
+        active in any::<bool>(),
+    ) {
+        let mut c = if active { Connection::connect(5000, 7, 0) } else { Connection::accept(7, 0) };
+        if active {
+            c.send(0);
+        }
+        let syn = Some(Syn { mss: 1448, scale: 7 });
+        c.receive(&Segment { seq: 99, ack: active.then_some(8), syn, window: 9, ..Segment::default() }, 0);
+        for (i, (flags, seq, ack, edge)) in numbers.into_iter().enumerate() {
+            let now = i as u64 * 30 * MS;
+            let near = |from: u32, off: i64| from.wrapping_add(off as u32);
+            let segment = Segment {
+                seq: near(100, seq),
+                ack: (flags[0] > 40).then_some(near(7, ack)),
+                syn: None,
+                fin: flags[1] > 200,
+                window: u16::from(flags[2]),
+                sacks: (0..flags[3] % 4).map(|n| [near(7, edge), near(7, edge + i64::from(n) * 300)]).collect(),
+                stamps: [u32::from(flags[4]) << 24, u32::from(flags[5])],
+                len: u16::from(flags[6]) * 8,
+            };
+            let mut frame = Arrival::EMPTY;
+            segment.encode(&FLOW, &mut frame);
+            let decoded = Segment::decode(frame.bytes()).map(|d| d.1);
+            prop_assert_eq!(decoded.as_ref(), Some(&segment));
+            c.receive(&segment, now);
+            while c.send(now).is_some() {}
+            c.tick(now);
+        }
+        Segment::decode(&bytes);
     }
 }

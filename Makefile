@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo test test-dpdk soak-dpdk soak-corec long experiments bench-live build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo test test-dpdk soak-dpdk soak-corec long experiments bench-live corec-tcp build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -98,13 +98,22 @@ install-driver: dpdk ## Link the driver into EAL's driver directory
 	ln -sfn $(abspath dpdk/build/librte_net_rxlab.so) $$dir/librte_net_rxlab.so; \
 	echo "$$dir/librte_net_rxlab.so"
 
-# Half an hour; it wants the machine to itself.
+# An hour; it wants the machine to itself.
 bench-live: build dpdk ## Measure the driver's interfaces beside DPDK's own, into docs/results/bench-live.txt
 	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
 	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \
 	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, DPDK $$(pkg-config --modversion libdpdk)"; \
 	  echo "command: rxlab bench live"; echo; \
 	  $(RXLAB) bench live; } > docs/results/bench-live.txt
+
+# A quarter of an hour; root, and the machine to itself.
+corec-tcp: packages dpdk ## Linux TCP through one and two threads on a corec queue, into docs/results/corec-tcp.txt
+	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
+	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \
+	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, Linux $$(uname -r), DPDK $$(pkg-config --modversion libdpdk)"; \
+	  echo "command: dpdk/bench/tcp.py"; echo; \
+	  dpdk/bench/tcp.py; } > docs/results/corec-tcp.txt
+corec-tcp: PACKAGES += iproute2 iputils-ping
 
 comma := ,
 define driver

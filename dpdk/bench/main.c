@@ -113,6 +113,8 @@ run(struct options *options)
 	if (ret == 0)
 		ret = ports_start(options, pool);
 	if (ret == 0)
+		ret = forward_init(options->routes, options->n_routes, options->tasks[0].tx_port);
+	if (ret == 0)
 		ret = ports_wait_for_links(options);
 	if (ret == 0)
 		ret = measure(options);
@@ -121,6 +123,7 @@ run(struct options *options)
 		report_end(rte_mempool_in_use_count(pool));
 	for (i = 0; i < options->n_tasks; i++)
 		task_free(&options->tasks[i]);
+	forward_free();
 	rte_mempool_free(pool);
 	return ret;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include <rte_ethdev.h>
+#include <rte_ip.h>
 #include <rte_kvargs.h>
 
 #include "rxbench.h"
@@ -15,10 +16,11 @@
 const char *const mode_names[MODES] = {
 	[MODE_RX] = "rx",     [MODE_TX] = "tx",   [MODE_LOOP] = "loop",
 	[MODE_ECHO] = "echo", [MODE_RTT] = "rtt", [MODE_RXCYCLES] = "rxcycles",
+	[MODE_FWD] = "fwd",   [MODE_FWDCYCLES] = "fwdcycles", [MODE_DRAIN] = "drain",
 };
 
 static const char usage[] =
-	"rxbench [EAL options] -- --task MODE[,port=N][,rx=N][,tx=N][,queue=N] [--task ..] [options]\n"
+	"rxbench [EAL options] -- --task MODE[,port=N][,rx=N][,tx=N][,queue=N][,rxq=N][,txq=N][,ports=N] [--task ..] [options]\n"
 	"Each task runs on a worker lcore of its own, in order; one line of JSON for each sample.\n"
 	"  rx        receive, read every byte, free\n"
 	"  tx        allocate, write every byte, send\n"
@@ -26,6 +28,9 @@ static const char usage[] =
 	"  echo      send what is received\n"
 	"  rtt       one frame in flight: time until it is back\n"
 	"  rxcycles  let the ring fill, then time the calls of rx_burst that return a whole burst\n"
+	"  fwd       forward by longest-prefix match between ports=N ports from rx on\n"
+	"  fwdcycles let the ring fill, then time whole bursts: received, forwarded and sent\n"
+	"  drain     time how long all tasks take to empty a full queue together (net_rxlab with nic_service=1)\n"
 	"Options:\n"
 	"  --size BYTES    of a sent frame, without FCS (default 64)\n"
 	"  --burst N       frames per call (32)\n"
@@ -35,6 +40,8 @@ static const char usage[] =
 	"  --rxd N, --txd N  descriptors of a queue (1024)\n"
 	"  --mbufs N       buffers (8192)\n"
 	"  --cache N       buffers that each lcore keeps to itself (512)\n"
+	"  --work N        cycles of an application for each frame of rx and drain (0)\n"
+	"  --route A.B.C.D/LEN,PORT  of fwd and fwdcycles; without routes all leave through tx of the first task\n"
 	"  --check         count frames that are torn, lost or out of order (loop and rtt always do)\n"
 	"  --driven        begin with a line on stdin, stop with the next, close ports where stdin ends\n";
 
@@ -57,12 +64,18 @@ task_key(const char *key, const char *text, void *arg)
 {
 	struct task *task = arg;
 	unsigned long value;
-	bool queue = strcmp(key, "queue") == 0;
+	bool queue = strcmp(key, "queue") == 0, rxq = strcmp(key, "rxq") == 0, txq = strcmp(key, "txq") == 0;
+	bool ports = strcmp(key, "ports") == 0;
 
-	if (number(key, text ? text : "", 0, queue ? RTE_MAX_QUEUES_PER_PORT - 1 : MAX_PORTS - 1, &value) != 0)
+	if (number(key, text ? text : "", ports, queue || rxq || txq ? RTE_MAX_QUEUES_PER_PORT - 1 : MAX_PORTS - 1,
+		   &value) != 0)
 		return -EINVAL;
-	if (queue)
-		task->rx_queue = task->tx_queue = value;
+	if (queue || rxq)
+		task->rx_queue = value;
+	if (queue || txq)
+		task->tx_queue = value;
+	if (ports)
+		task->ports = value;
 	if (strcmp(key, "port") == 0 || strcmp(key, "rx") == 0)
 		task->rx_port = value;
 	if (strcmp(key, "port") == 0 || strcmp(key, "tx") == 0)
@@ -73,7 +86,7 @@ task_key(const char *key, const char *text, void *arg)
 static int
 task_parse(struct options *options, const char *text)
 {
-	static const char *const keys[] = { "port", "rx", "tx", "queue", NULL };
+	static const char *const keys[] = { "port", "rx", "tx", "queue", "rxq", "txq", "ports", NULL };
 	size_t name = strcspn(text, ",");
 	struct rte_kvargs *list;
 	struct task *task;
@@ -89,16 +102,18 @@ task_parse(struct options *options, const char *text)
 		if (strlen(mode_names[mode]) == name && strncmp(text, mode_names[mode], name) == 0)
 			break;
 	if (mode == MODES) {
-		fprintf(stderr, "rxbench: --task %s: allowed: rx, tx, loop, echo, rtt, rxcycles\n", text);
+		fprintf(stderr, "rxbench: --task %s: allowed: rx, tx, loop, echo, rtt, rxcycles, fwd, fwdcycles, drain\n",
+			text);
 		return -EINVAL;
 	}
 	task->mode = mode;
+	task->ports = 1;
 	options->n_tasks++;
 	if (text[name] == '\0')
 		return 0;
 	list = rte_kvargs_parse(text + name + 1, keys);
 	if (list == NULL) {
-		fprintf(stderr, "rxbench: --task %s: allowed keys: port, rx, tx, queue\n", text);
+		fprintf(stderr, "rxbench: --task %s: allowed keys: port, rx, tx, queue, rxq, txq, ports\n", text);
 		return -EINVAL;
 	}
 	ret = rte_kvargs_process(list, NULL, task_key, task);
@@ -106,7 +121,25 @@ task_parse(struct options *options, const char *text)
 	return ret < 0 ? -EINVAL : 0;
 }
 
-enum { TASK = 256, SIZE, BURST, WINDOW, SAMPLES, MS, RXD, TXD, MBUFS, CACHE, CHECK, DRIVEN, HELP };
+static int
+route_parse(struct options *options, const char *text)
+{
+	struct route *route = &options->routes[options->n_routes];
+	unsigned int a, b, c, d, depth, port;
+	char end;
+
+	if (options->n_routes == MAX_ROUTES ||
+	    sscanf(text, "%3u.%3u.%3u.%3u/%2u,%2u%c", &a, &b, &c, &d, &depth, &port, &end) != 6 || a > 255 || b > 255 ||
+	    c > 255 || d > 255 || depth < 1 || depth > 32 || port >= MAX_PORTS) {
+		fprintf(stderr, "rxbench: --route %s: allowed: %d of A.B.C.D/LEN,PORT\n", text, MAX_ROUTES);
+		return -EINVAL;
+	}
+	*route = (struct route) { .address = RTE_IPV4(a, b, c, d), .depth = depth, .port = port };
+	options->n_routes++;
+	return 0;
+}
+
+enum { TASK = 256, SIZE, BURST, WINDOW, SAMPLES, MS, RXD, TXD, MBUFS, CACHE, WORK, ROUTE, CHECK, DRIVEN, HELP };
 
 static const struct option known[] = {
 	{ "task", required_argument, NULL, TASK },       { "size", required_argument, NULL, SIZE },
@@ -115,6 +148,7 @@ static const struct option known[] = {
 	{ "rxd", required_argument, NULL, RXD },         { "txd", required_argument, NULL, TXD },
 	{ "mbufs", required_argument, NULL, MBUFS },     { "cache", required_argument, NULL, CACHE },
 	{ "check", no_argument, NULL, CHECK },           { "driven", no_argument, NULL, DRIVEN },
+	{ "work", required_argument, NULL, WORK },       { "route", required_argument, NULL, ROUTE },
 	{ "help", no_argument, NULL, HELP },             { NULL, 0, NULL, 0 },
 };
 
@@ -142,6 +176,9 @@ option_parse(struct options *options, int option)
 	NUMBER(TXD, txd, 8, 32768);
 	NUMBER(MBUFS, mbufs, 64, 1 << 24);
 	NUMBER(CACHE, cache, 0, RTE_MEMPOOL_CACHE_MAX_SIZE);
+	NUMBER(WORK, work, 0, 1000000);
+	case ROUTE:
+		return route_parse(options, optarg);
 	case CHECK:
 		options->check = true;
 		return 0;

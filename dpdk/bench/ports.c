@@ -20,7 +20,7 @@ receives(const struct task *task)
 static bool
 sends(const struct task *task)
 {
-	return task->mode != MODE_RX && task->mode != MODE_RXCYCLES;
+	return task->mode != MODE_RX && task->mode != MODE_RXCYCLES && task->mode != MODE_DRAIN;
 }
 
 /* Whether a task uses the port, and how many queues of it. */
@@ -34,11 +34,11 @@ port_queues(const struct options *options, uint16_t port, uint16_t *rx, uint16_t
 	for (i = 0; i < options->n_tasks; i++) {
 		const struct task *task = &options->tasks[i];
 
-		if (receives(task) && task->rx_port == port) {
+		if (receives(task) && port >= task->rx_port && port < task->rx_port + task->ports) {
 			*rx = RTE_MAX(*rx, task->rx_queue + 1);
 			used = true;
 		}
-		if (sends(task) && task->tx_port == port) {
+		if (sends(task) && (task->tx_port == port || (task->mode == MODE_FWD && used))) {
 			*tx = RTE_MAX(*tx, task->tx_queue + 1);
 			used = true;
 		}

@@ -47,7 +47,8 @@ report_sample(unsigned int i, const struct task *task, unsigned int number)
 	printf(",\"polls\":%" PRIu64 ",\"empty\":%" PRIu64 ",\"retries\":%" PRIu64 ",\"no_buffer\":%" PRIu64,
 	       s->polls, s->empty, s->retries, s->no_buffer);
 	printf(",\"bad\":%" PRIu64 ",\"lost\":%" PRIu64 ",\"reordered\":%" PRIu64, s->bad, s->lost, s->reordered);
-	if (task->mode == MODE_RTT || task->mode == MODE_RXCYCLES)
+	if (task->mode == MODE_RTT || task->mode == MODE_RXCYCLES || task->mode == MODE_FWDCYCLES ||
+	    task->mode == MODE_DRAIN)
 		report_times(task->mode, s);
 	printf("}\n");
 }

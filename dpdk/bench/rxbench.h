@@ -8,6 +8,7 @@
 
 #include <rte_mempool.h>
 
+#include "forward.h"
 #include "frame.h"
 
 #define MAX_TASKS 16
@@ -15,7 +16,9 @@
 #define MAX_SAMPLES 1000
 #define MAX_BURST 512
 
-enum mode { MODE_RX, MODE_TX, MODE_LOOP, MODE_ECHO, MODE_RTT, MODE_RXCYCLES, MODES };
+enum mode {
+	MODE_RX, MODE_TX, MODE_LOOP, MODE_ECHO, MODE_RTT, MODE_RXCYCLES, MODE_FWD, MODE_FWDCYCLES, MODE_DRAIN, MODES
+};
 
 extern const char *const mode_names[MODES];
 
@@ -32,8 +35,11 @@ struct sample {
 	uint64_t bad;         /* checked frames that are not as they were written */
 	uint64_t lost;        /* numbers missing among the checked frames, or not back in time (loop, rtt) */
 	uint64_t reordered;   /* checked frames with a smaller number than one before */
-	/* rtt: TSC cycles of a round trip; rxcycles: TSC cycles of a full rx_burst */
-	uint64_t timed;       /* round trips or bursts */
+	/*
+	 * TSC cycles of: rtt, a round trip; rxcycles, a full rx_burst; fwdcycles, a full burst received, forwarded and sent;
+	 * drain, DRAIN_FRAMES frames
+	 */
+	uint64_t timed;       /* round trips, bursts or rounds */
 	uint64_t min, p10, median, p90, p99, p999, max;
 	double mean;          /* without the longest in a hundred */
 };
@@ -43,10 +49,14 @@ struct task {
 	enum mode mode;
 	uint16_t rx_port, rx_queue;
 	uint16_t tx_port, tx_queue;
+	uint16_t ports;       /* fwd: polled, from rx_port on */
 	/* From the options. */
 	uint16_t burst, size, window;
+	uint32_t work;        /* rx, drain: cycles or so of an application, for each frame */
 	bool check;
 	unsigned int samples;
+	struct task *first;   /* of all tasks */
+	unsigned int n_tasks;
 	uint64_t period;      /* TSC cycles of a sample */
 	struct rte_mempool *pool;
 	/* The lcore's own. */
@@ -68,7 +78,9 @@ struct options {
 	struct task tasks[MAX_TASKS];
 	unsigned int n_tasks;
 	uint16_t size, burst, window, rxd, txd;
-	unsigned int samples, ms, mbufs, cache;
+	unsigned int samples, ms, mbufs, cache, work;
+	struct route routes[MAX_ROUTES];
+	unsigned int n_routes;
 	bool check, driven;
 };
 
@@ -81,13 +93,19 @@ int ports_wait_for_links(const struct options *options);
 void ports_stop(const struct options *options);
 
 /* tasks.c: what runs on an lcore; arg is a struct task that task_init has completed. */
-int task_init(struct task *task, const struct options *options, struct rte_mempool *pool);
+int task_init(struct task *task, struct options *options, struct rte_mempool *pool);
 int task_main(void *arg);
 void task_free(struct task *task);
 void tasks_stop(void);            /* safe in a signal handler */
 bool tasks_stopped(void);
 void tasks_wait(unsigned int n);  /* until n tasks have their samples, or all were stopped */
 double timer_cycles(void);        /* mean TSC cycles that timing itself adds to a span */
+
+uint16_t task_receive(struct task *task); /* a burst, read and freed: its frames */
+
+/* drain.c */
+#define DRAIN_FRAMES 64
+uint32_t drain_round(struct task *task, struct task *first, unsigned int n);
 
 /* report.c: lines of JSON on stdout. */
 void report_ready(void);

@@ -122,6 +122,17 @@ quantiles(struct task *task, struct sample *out)
 	out->mean = (double)total / i;
 }
 
+/* What an application computes for a frame: a chain that takes so many cycles or so. */
+static inline uint64_t
+work(uint32_t cycles)
+{
+	uint64_t x = cycles;
+
+	for (; cycles >= 4; cycles -= 4)
+		x = x * 6364136223846793005 + 1442695040888963407;
+	return x;
+}
+
 /* Reads and frees what was received. */
 static inline void
 consume(struct task *task, struct rte_mbuf **bufs, uint16_t n)
@@ -149,6 +160,8 @@ consume(struct task *task, struct rte_mbuf **bufs, uint16_t n)
 			task->expected = seq + 1;
 		}
 	}
+	for (i = 0; i < n; i++)
+		sink ^= work(task->work);
 	/* What is read must count, or the compiler drops the reading. */
 	*(volatile uint64_t *)&task->sink = task->sink ^ sink;
 	task->now.rx_packets += n;
@@ -212,6 +225,24 @@ step_rx(struct task *task)
 
 	if (n > 0)
 		consume(task, bufs, n);
+}
+
+uint16_t
+task_receive(struct task *task)
+{
+	uint64_t before = task->now.rx_packets;
+
+	step_rx(task);
+	return (uint16_t)(task->now.rx_packets - before);
+}
+
+static void
+step_drain(struct task *task)
+{
+	uint32_t span = drain_round(task, task->first, task->n_tasks);
+
+	if (span != 0)
+		keep_time(task, span);
 }
 
 static inline void
@@ -312,6 +343,66 @@ step_rxcycles(struct task *task)
 	} while (n == task->burst && !tasks_stopped());
 }
 
+/* Makes frames ready and sends them, each through its port; those that may not be forwarded are freed. */
+static inline void
+route(struct task *task, struct rte_mbuf **bufs, uint16_t n)
+{
+	uint16_t ports[MAX_BURST], first, i;
+
+	forward(bufs, n, ports);
+	for (first = 0; first < n; first = i) {
+		for (i = first + 1; i < n && ports[i] == ports[first]; i++)
+			;
+		task->tx_port = ports[first];
+		if (unlikely(ports[first] == NO_ROUTE))
+			rte_pktmbuf_free_bulk(bufs + first, i - first);
+		else
+			send_all(task, bufs + first, i - first);
+	}
+	task->now.rx_packets += n;
+}
+
+static inline void
+step_fwd(struct task *task)
+{
+	struct rte_mbuf *bufs[MAX_BURST];
+	bool idle = true;
+	uint16_t i, n;
+
+	for (i = 0; i < task->ports; i++) {
+		n = poll(task, bufs);
+		if (n > 0) {
+			route(task, bufs, n);
+			idle = false;
+		}
+		task->rx_port = i + 1 == task->ports ? task->rx_port - i : task->rx_port + 1;
+	}
+	/* The ends of its traffic may need this CPU. */
+	if (idle)
+		sched_yield();
+}
+
+static inline void
+step_fwdcycles(struct task *task)
+{
+	struct rte_mbuf *bufs[MAX_BURST];
+	uint64_t start, span, retries = task->now.retries;
+	uint16_t n;
+
+	let_fill(task);
+	do {
+		start = tsc();
+		n = poll(task, bufs);
+		if (n > 0)
+			route(task, bufs, n);
+		span = tsc() - start;
+		/* A full Tx ring is the NIC's delay. */
+		if (n == task->burst && retries == task->now.retries)
+			keep_time(task, span);
+		retries = task->now.retries;
+	} while (n == task->burst && !tasks_stopped());
+}
+
 /* A finished sample: counts since `from`, and from now on those of the next. */
 static void
 take_sample(struct task *task, struct sample *from, uint64_t began, uint64_t now)
@@ -385,6 +476,15 @@ task_main(void *arg)
 	case MODE_RTT:
 		repeat(task, step_rtt, STEPS);
 		break;
+	case MODE_FWD:
+		repeat(task, step_fwd, STEPS);
+		break;
+	case MODE_FWDCYCLES:
+		repeat(task, step_fwdcycles, 1);
+		break;
+	case MODE_DRAIN:
+		repeat(task, step_drain, 1);
+		break;
 	default:
 		repeat(task, step_rxcycles, 1);
 	}
@@ -392,17 +492,20 @@ task_main(void *arg)
 }
 
 int
-task_init(struct task *task, const struct options *options, struct rte_mempool *pool)
+task_init(struct task *task, struct options *options, struct rte_mempool *pool)
 {
 	frame_header_init(&task->header, options->size);
 	task->size = options->size;
 	task->burst = options->burst;
 	task->window = options->window;
+	task->work = options->work;
 	/* What is in flight is told by the numbers that come back. */
 	task->check = options->check || task->mode == MODE_LOOP || task->mode == MODE_RTT;
 	task->samples = options->samples;
 	task->period = rte_get_tsc_hz() / 1000 * options->ms;
 	task->pool = pool;
+	task->first = options->tasks;
+	task->n_tasks = options->n_tasks;
 	task->results = calloc(task->samples, sizeof(task->results[0]));
 	task->times = calloc(MAX_TIMES, sizeof(task->times[0]));
 	return task->results == NULL || task->times == NULL ? -ENOMEM : 0;

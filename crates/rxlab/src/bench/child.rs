@@ -24,6 +24,8 @@ pub(crate) enum Event {
     Ready {
         /// Mean TSC cycles that timing adds to a timed span.
         timer_cycles: f64,
+        /// TSC cycles of a second.
+        tsc_hz: f64,
     },
     /// What a task measured.
     Sample(TaskSample),
@@ -230,7 +232,7 @@ mod tests {
                echo '{"event":"measured"}'; read stop; echo '{"event":"stopped"}'
                while read more; do :; done; echo '{"event":"end","buffers_left":7}'"#,
         );
-        assert!(matches!(child.event(PATIENCE), Ok(Event::Ready { timer_cycles: 2.5 })));
+        assert!(matches!(child.event(PATIENCE), Ok(Event::Ready { timer_cycles: 2.5, tsc_hz: 1.0 })));
         child.pause(true).unwrap();
         child.pause(false).unwrap();
         child.tell().unwrap();

@@ -6,7 +6,7 @@ use std::{env, fs};
 use clap::Args;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::bench::peer::{Case, Kind, PEERS, Peer};
+use crate::bench::peer::{App, Case, Kind, PEERS, Peer};
 use crate::bench::sample::{MEMORY_MB, Stage};
 use crate::bench::tally::Tally;
 use crate::fail::Fail;
@@ -22,7 +22,7 @@ const DRIVER: &str = "librte_net_rxlab.so";
 Examples:
   rxlab bench live --quick
   rxlab bench live --only memif,rxbisect --measure stream --sizes 64,1500 --bursts 32
-  rxlab bench live --measure cycles --json
+  rxlab bench live --measure cycles,share --only ddring,ddring-each,ddring-lock,corec --json
 
 Before it: make dpdk. One program writes, sends, receives and reads every payload byte, over each driver in turn,
 round after round. Beside every sample stands what the machine allowed between the two CPUs, with the processes
@@ -30,11 +30,12 @@ paused: the round trip of one cache line, and the lines that stream one way. It 
 samples during which they moved are left out and counted.")]
 pub(crate) struct LiveBench {
     /// Only these: memif, memif-zc, vhost-split, vhost-packed (each also with -back: from server to client), ring,
-    /// null, privring, shring, rxbisect (each also with -pair: two joined ports)
+    /// null, privring, shring, rxbisect (each also with -pair: two joined ports), dynamic, ddring (one consumer, bulk
+    /// refill; also -each: a buffer per frame, -lock: two threads and a lock), corec
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     only: Vec<String>,
     /// What to measure
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = ["stream", "loop", "rtt", "cycles"])]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = ["stream", "loop", "rtt", "cycles", "share"])]
     measure: Vec<Kind>,
     /// Bytes of a frame, without FCS
     #[arg(long, value_name = "BYTES,..", value_delimiter = ',', default_values_t = [64, 256, 1024, 1500],
@@ -47,7 +48,7 @@ pub(crate) struct LiveBench {
     /// Rounds, each of everything in turn
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: u32,
-    /// Rounds of receive cycles
+    /// Rounds of cycles and of shared queues
     #[arg(long, value_name = "N", default_value_t = 31, value_parser = clap::value_parser!(u32).range(1..=1000))]
     cycle_rounds: u32,
     /// Samples of a run, of which the median counts
@@ -107,7 +108,7 @@ impl LiveBench {
     }
 
     fn rounds_of(&self, case: &Case) -> u32 {
-        if case.kind == Kind::Cycles { self.cycle_rounds() } else { self.rounds() }
+        if matches!(case.kind, Kind::Cycles | Kind::Share) { self.cycle_rounds() } else { self.rounds() }
     }
 
     fn peers(&self) -> Result<Vec<&'static Peer>, Fail> {
@@ -126,21 +127,23 @@ impl LiveBench {
         let bursts = if self.quick { vec![32] } else { self.bursts.clone() };
         let small = sizes.iter().min().copied().into_iter().collect::<Vec<_>>();
         let long = bursts.iter().max().copied().into_iter().collect::<Vec<_>>();
+        let longest = long.first().copied().unwrap_or_default();
         let mut cases = Vec::new();
         for &kind in &self.measure {
-            let (sizes, bursts, cores) = match kind {
-                Kind::Stream | Kind::Loop => (&sizes, &bursts, 1..=1),
+            let (sizes, bursts, cores, apps) = match kind {
+                Kind::Stream | Kind::Loop => (&sizes, &bursts, 1..=1, &[App::Bare][..]),
                 // One is in flight, however many may be received.
-                Kind::Rtt => (&sizes, &long, 1..=1),
-                Kind::Cycles => (&small, &long, 1..=2),
+                Kind::Rtt => (&sizes, &long, 1..=1, &[App::Bare][..]),
+                Kind::Cycles => (&small, &bursts, 1..=2, &[App::Bare, App::L3fwd][..]),
+                Kind::Share => (&small, &long, 1..=2, &[App::Bare][..]),
             };
-            for (&size, &burst, cores) in sizes
-                .iter()
-                .flat_map(|size| bursts.iter().map(move |burst| (size, burst)))
-                .flat_map(|(size, burst)| cores.clone().map(move |cores| (size, burst, cores)))
+            for (&size, &burst) in sizes.iter().flat_map(|size| bursts.iter().map(move |burst| (size, burst)))
             {
-                let fitting = peers.iter().filter(|peer| peer.has(kind, burst));
-                cases.extend(fitting.map(|&peer| Case { kind, peer, size, burst, cores }));
+                for (&app, cores) in apps.iter().flat_map(|app| cores.clone().map(move |cores| (app, cores)))
+                {
+                    let alike = peers.iter().map(|&peer| Case { kind, peer, size, burst, cores, app });
+                    cases.extend(alike.filter(|case| case.fits(longest)));
+                }
             }
         }
         if cases.is_empty() {

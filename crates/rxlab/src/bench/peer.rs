@@ -15,8 +15,30 @@ pub(crate) enum Kind {
     Loop,
     /// There and back, one frame in flight: the time of a round trip
     Rtt,
-    /// TSC cycles of rx_burst on filled rings, one and two receiving lcores
+    /// TSC cycles of bursts on filled rings: received by one and two lcores; corec and ddring also forwarded
     Cycles,
+    /// A full queue that one and two lcores empty together, the application being the bottleneck
+    Share,
+}
+
+/// What an lcore does with the frames whose cycles are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum App {
+    /// Nothing: rx_burst alone
+    Bare,
+    /// Longest-prefix match, headers rewritten, sent on
+    L3fwd,
+}
+
+impl App {
+    /// As tables show it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            App::Bare => "rx_burst",
+            App::L3fwd => "l3fwd",
+        }
+    }
 }
 
 /// Through what frames pass.
@@ -33,6 +55,8 @@ enum Via {
     },
     /// Our driver with this interface: a NIC that generates or loops.
     Rxlab,
+    /// The same with a DD-bit ring, of which these are the arguments.
+    DdRing(&'static str),
     /// Two ports of our driver, joined.
     RxlabPair,
 }
@@ -56,11 +80,16 @@ const fn back(name: &'static str, via: Via) -> Peer {
 }
 
 /// All of them; ratios are against the first.
-pub(crate) const PEERS: [Peer; 16] = [
+pub(crate) const PEERS: [Peer; 21] = [
     peer(MEMIF, Via::Memif { zero_copy: false }),
     peer("privring", Via::Rxlab),
     peer("shring", Via::Rxlab),
     peer("rxbisect", Via::Rxlab),
+    peer("dynamic", Via::Rxlab),
+    peer(DDRING, Via::DdRing("ddring")),
+    peer("ddring-each", Via::DdRing("ddring,refill=each")),
+    peer("ddring-lock", Via::DdRing("ddring,threads=2")),
+    peer(COREC, Via::DdRing("corec,threads=2")),
     peer("privring-pair", Via::RxlabPair),
     peer("shring-pair", Via::RxlabPair),
     peer("rxbisect-pair", Via::RxlabPair),
@@ -78,7 +107,15 @@ pub(crate) const PEERS: [Peer; 16] = [
 /// What rates are compared with.
 pub(crate) const MEMIF: &str = "memif";
 /// What cycles are compared with.
-pub(crate) const PRIVRING: &str = "privring";
+const PRIVRING: &str = "privring";
+/// The same of corec: its ring under a single consumer, which refills in bulk.
+const DDRING: &str = "ddring";
+/// One thread of it is what two are compared with.
+const COREC: &str = "corec";
+
+/// Descriptors of a queue that is emptied, and cycles of the application for each frame.
+const DRAIN: u16 = 4096;
+pub(crate) const WORK: u32 = 400;
 
 /// One thing to measure.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +126,10 @@ pub(crate) struct Case {
     pub size: u16,
     /// Frames of a call.
     pub burst: u16,
-    /// Receiving lcores (cycles; otherwise 1).
+    /// Receiving lcores (cycles and share; otherwise 1).
     pub cores: u16,
+    /// What is done with the frames (cycles; otherwise bare).
+    pub app: App,
 }
 
 /// A process of a case.
@@ -118,24 +157,54 @@ pub(crate) struct Cast {
 impl Peer {
     /// Whether it is our driver.
     pub(crate) fn ours(&self) -> bool {
-        matches!(self.via, Via::Rxlab | Via::RxlabPair)
-    }
-
-    /// Whether it can be measured so.
-    pub(crate) fn has(&self, kind: Kind, burst: u16) -> bool {
-        match self.via {
-            Via::Null => kind == Kind::Stream,
-            Via::Rxlab => true,
-            Via::RxlabPair => kind == Kind::Loop,
-            // The split ring's vectorised receive takes nothing where fewer than 4 are asked for.
-            Via::Vhost { packed: false } if burst < 4 && (self.back || kind != Kind::Stream) => false,
-            // There and back is the same from either side.
-            _ => kind == Kind::Stream || !self.back && matches!(kind, Kind::Loop | Kind::Rtt),
-        }
+        matches!(self.via, Via::Rxlab | Via::DdRing(_) | Via::RxlabPair)
     }
 }
 
 impl Case {
+    /// Whether it can be measured so; `longest` of all bursts is the one that counts where others matter little.
+    pub(crate) fn fits(&self, longest: u16) -> bool {
+        let (kind, back) = (self.kind, self.peer.back);
+        match self.peer.via {
+            Via::Null => kind == Kind::Stream,
+            Via::Rxlab => match kind {
+                Kind::Cycles => self.app == App::Bare && self.burst == longest,
+                _ => kind != Kind::Share,
+            },
+            Via::DdRing(arguments) => match kind {
+                Kind::Cycles => self.cores == 1 && self.peer.name != "ddring-lock",
+                Kind::Share => self.cores == 1 || arguments.contains("threads"),
+                _ => true,
+            },
+            Via::RxlabPair => kind == Kind::Loop,
+            // The split ring's vectorised receive takes nothing where fewer than 4 are asked for.
+            Via::Vhost { packed: false } if self.burst < 4 && (back || kind != Kind::Stream) => false,
+            // There and back is the same from either side.
+            _ => kind == Kind::Stream || !back && matches!(kind, Kind::Loop | Kind::Rtt),
+        }
+    }
+
+    /// What it is compared with, in all else alike: a peer, and receiving lcores.
+    pub(crate) fn base(&self) -> (&'static str, u16) {
+        match (self.kind, self.peer.via) {
+            (Kind::Share, _) => (COREC, 1),
+            (Kind::Cycles, Via::DdRing(_)) => (DDRING, self.cores),
+            (Kind::Cycles, _) => (PRIVRING, self.cores),
+            _ => (MEMIF, self.cores),
+        }
+    }
+
+    /// Options of rxbench that only this case has.
+    pub(crate) fn options(&self) -> Vec<String> {
+        match self.kind {
+            Kind::Share => {
+                let (rxd, work, mbufs) = (DRAIN, WORK, 4 * u32::from(DRAIN));
+                format!("--rxd {rxd} --work {work} --mbufs {mbufs}").split(' ').map(String::from).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// Its processes on two CPUs; sockets go into `dir`.
     pub(crate) fn cast(&self, cpus: [usize; 2], dir: &Path) -> Cast {
         match self.peer.via {
@@ -168,7 +237,8 @@ impl Case {
                 }
                 cast
             }
-            Via::Rxlab => self.rxlab(cpus),
+            Via::Rxlab => self.rxlab(self.peer.name, cpus),
+            Via::DdRing(arguments) => self.rxlab(arguments, cpus),
             Via::RxlabPair => self.rxlab_pair(cpus),
         }
     }
@@ -177,7 +247,7 @@ impl Case {
     pub(crate) fn brings_ours(&self) -> bool {
         match self.peer.via {
             Via::Null => false,
-            Via::Rxlab => matches!(self.kind, Kind::Loop | Kind::Rtt),
+            Via::Rxlab | Via::DdRing(_) => matches!(self.kind, Kind::Loop | Kind::Rtt),
             _ => true,
         }
     }
@@ -192,7 +262,7 @@ impl Case {
         let tasks = match self.kind {
             Kind::Loop => ["loop,tx=0,rx=1", "echo,rx=0,tx=1"],
             Kind::Rtt => ["rtt,tx=0,rx=1", "echo,rx=0,tx=1"],
-            Kind::Stream | Kind::Cycles => ["rx", "tx"],
+            Kind::Stream | Kind::Cycles | Kind::Share => ["rx", "tx"],
         };
         let tasks = tasks.map(String::from).to_vec();
         one(Role { cpus: cpus.to_vec(), lcores: cpus.to_vec(), tasks, eal: vdevs, socket: None })
@@ -218,23 +288,28 @@ impl Case {
     }
 
     /// The application on the first CPU, the NIC core on the second; a second application lcore shares it.
-    fn rxlab(&self, cpus: [usize; 2]) -> Cast {
+    fn rxlab(&self, iface: &str, cpus: [usize; 2]) -> Cast {
         let source = match self.kind {
-            Kind::Stream | Kind::Cycles => format!("gen:fixed:{}", self.size),
+            Kind::Stream | Kind::Cycles | Kind::Share => format!("gen:fixed:{}", self.size),
             Kind::Loop | Kind::Rtt => "loop".into(),
         };
         let idle = if self.cores > 1 { "yield" } else { "spin" };
-        let vdev = format!(
-            "--vdev=net_rxlab0,iface={},source={source},nic_cpu={},nic_idle={idle}",
-            self.peer.name, cpus[1]
-        );
-        let task = match self.kind {
-            Kind::Stream => "rx",
-            Kind::Loop => "loop",
-            Kind::Rtt => "rtt",
-            Kind::Cycles => "rxcycles",
+        let nic = match self.kind {
+            // It stands still while the lcores work.
+            Kind::Share => "nic_service=1".into(),
+            _ => format!("nic_cpu={},nic_idle={idle}", cpus[1]),
         };
-        let tasks = (0..self.cores).map(|queue| format!("{task},queue={queue}")).collect();
+        let vdev = format!("--vdev=net_rxlab0,iface={iface},source={source},{nic}");
+        let task = match (self.kind, self.app) {
+            (Kind::Stream, _) => "rx",
+            (Kind::Loop, _) => "loop",
+            (Kind::Rtt, _) => "rtt",
+            (Kind::Cycles, App::Bare) => "rxcycles",
+            (Kind::Cycles, App::L3fwd) => "fwdcycles",
+            (Kind::Share, _) => "drain",
+        };
+        let queue = |i: u16| if self.kind == Kind::Share { 0 } else { i };
+        let tasks = (0..self.cores).map(|i| format!("{task},queue={}", queue(i))).collect();
         let lcores = (0..usize::from(self.cores)).map(|i| cpus[i % 2]).collect();
         one(Role { cpus: cpus.to_vec(), lcores, tasks, eal: vec![vdev], socket: None })
     }

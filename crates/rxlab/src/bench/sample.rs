@@ -33,7 +33,7 @@ pub(crate) struct Stage {
 /// A figure and its tail.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Figure {
-    /// Mpps, median ns of a round trip, or TSC cycles per frame.
+    /// Mpps (also share), median ns of a round trip, or TSC cycles per frame.
     pub value: f64,
     /// Of a round trip, ns.
     pub p99: Option<f64>,
@@ -72,10 +72,10 @@ impl Stage {
             role.socket.as_ref().map_or(Ok(()), |socket| child.wait_for(socket, SET_UP))?;
             children.push(child);
         }
-        let mut timer = 0.0;
+        let mut timer = Timer::default();
         for child in &mut children {
             match child.event(SET_UP)? {
-                Event::Ready { timer_cycles } => timer = timer_cycles,
+                Event::Ready { timer_cycles, tsc_hz } => timer = Timer { cycles: timer_cycles, hz: tsc_hz },
                 other => return Err(Fail::new(format!("{}: {other:?} before it is ready", case.peer.name))),
             }
         }
@@ -121,6 +121,7 @@ impl Stage {
             &case.burst.to_string(),
         ]);
         command.args(["--samples", &self.samples.to_string(), "--ms", &self.ms.to_string()]);
+        command.args(case.options());
         command.args(role.tasks.iter().flat_map(|task| ["--task", task]));
         if self.check && self.checks(case) {
             command.arg("--check");
@@ -176,9 +177,19 @@ fn end(case: &Case, child: Child) -> Result<(), Fail> {
     Ok(())
 }
 
+/// Of a process: TSC cycles that timing adds to a span, and TSC cycles of a second.
+#[derive(Clone, Copy, Default)]
+struct Timer {
+    cycles: f64,
+    hz: f64,
+}
+
+/// Frames whose time a round of `drain` tells.
+const DRAIN_FRAMES: f64 = 64.0;
+
 /// The medians of a run's samples: of the first task, or over all receivers whose cycles were counted.
-fn figure(case: &Case, samples: &[TaskSample], timer_cycles: f64) -> Result<Figure, Fail> {
-    let timed = matches!(case.kind, Kind::Rtt | Kind::Cycles);
+fn figure(case: &Case, samples: &[TaskSample], timer: Timer) -> Result<Figure, Fail> {
+    let timed = matches!(case.kind, Kind::Rtt | Kind::Cycles | Kind::Share);
     let count = |s: &&TaskSample| {
         let counts = case.kind == Kind::Cycles || s.task == 0;
         counts && (!timed || s.timed > 0)
@@ -192,7 +203,11 @@ fn figure(case: &Case, samples: &[TaskSample], timer_cycles: f64) -> Result<Figu
             p999: Some(median_of(|s| s.p999)),
         },
         Kind::Cycles => {
-            let value = (median_of(|s| s.mean) - timer_cycles) / f64::from(case.burst);
+            let value = (median_of(|s| s.mean) - timer.cycles) / f64::from(case.burst);
+            Figure { value, p99: None, p999: None }
+        }
+        Kind::Share => {
+            let value = timer.hz * DRAIN_FRAMES / median_of(|s| s.p50) / 1e6;
             Figure { value, p99: None, p999: None }
         }
     };
@@ -207,16 +222,18 @@ fn figure(case: &Case, samples: &[TaskSample], timer_cycles: f64) -> Result<Figu
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::peer::PEERS;
+    use crate::bench::peer::{App, PEERS};
 
     fn case(kind: Kind) -> Case {
-        Case { kind, peer: &PEERS[0], size: 64, burst: 32, cores: 1 }
+        Case { kind, peer: &PEERS[0], size: 64, burst: 32, cores: 1, app: App::Bare }
     }
 
     fn samples(lines: &[&str]) -> Vec<TaskSample> {
         let zeros = r#""bad":0,"lost":0,"reordered":0"#;
         lines.iter().map(|l| serde_json::from_str(&format!("{{{l},{zeros}}}")).unwrap()).collect()
     }
+
+    const NONE: Timer = Timer { cycles: 0.0, hz: 0.0 };
 
     #[test]
     fn the_median_of_the_first_task_counts() {
@@ -226,8 +243,8 @@ mod tests {
             r#""task":0,"rx_mpps":2"#,
             r#""task":1,"rx_mpps":9"#,
         ]);
-        assert_eq!(figure(&case(Kind::Stream), &all, 0.0).unwrap().value, 2.0);
-        assert!(figure(&case(Kind::Stream), &samples(&[r#""task":0,"rx_mpps":0"#]), 0.0).is_err());
+        assert_eq!(figure(&case(Kind::Stream), &all, NONE).unwrap().value, 2.0);
+        assert!(figure(&case(Kind::Stream), &samples(&[r#""task":0,"rx_mpps":0"#]), NONE).is_err());
     }
 
     #[test]
@@ -236,7 +253,18 @@ mod tests {
             r#""task":0,"rx_mpps":1,"timed":5,"mean":852"#,
             r#""task":1,"rx_mpps":1,"timed":0,"mean":0"#,
         ]);
-        assert_eq!(figure(&case(Kind::Cycles), &all, 52.0).unwrap().value, 25.0);
-        assert!(figure(&case(Kind::Cycles), &all[1..], 52.0).is_err());
+        let timer = Timer { cycles: 52.0, hz: 1e6 };
+        assert_eq!(figure(&case(Kind::Cycles), &all, timer).unwrap().value, 25.0);
+        assert!(figure(&case(Kind::Cycles), &all[1..], timer).is_err());
+    }
+
+    #[test]
+    fn a_shared_queue_s_rate_is_of_the_wall_clock() {
+        let all = samples(&[
+            r#""task":0,"rx_mpps":1,"timed":3,"p50":6400"#,
+            r#""task":1,"rx_mpps":1,"timed":0,"p50":0"#,
+        ]);
+        // 100 cycles a frame at 2.6 GHz.
+        assert_eq!(figure(&case(Kind::Share), &all, Timer { cycles: 52.0, hz: 2.6e9 }).unwrap().value, 26.0);
     }
 }

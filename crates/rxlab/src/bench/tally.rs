@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::bench::limit::{Distance, Limit};
 use crate::bench::median;
-use crate::bench::peer::{Case, Kind, MEMIF, PRIVRING};
+use crate::bench::peer::{App, Case, Kind, WORK};
 use crate::bench::sample::Sample;
 use crate::out;
 use crate::table::{Column, Table, num, number, words};
@@ -38,6 +38,8 @@ struct Row {
     burst: u16,
     /// Receiving lcores.
     cores: u16,
+    /// What is done with the frames whose cycles are counted.
+    app: App,
     distance: Distance,
     /// Mpps, ns, or TSC cycles per frame: the median, the lowest and the highest.
     median: f64,
@@ -46,7 +48,9 @@ struct Row {
     /// Medians of the tails of round trips, ns.
     p99: Option<f64>,
     p999: Option<f64>,
-    /// Against memif (cycles: privring) of the same round and distance: the median of the ratios.
+    /// What it is compared with, and how many lcores receive there.
+    base: (&'static str, u16),
+    /// Against that in the same round and distance: the median of the ratios.
     ratio: Option<f64>,
     /// The machine beside the samples: medians.
     ping_pong_ns: f64,
@@ -97,7 +101,9 @@ impl Tally {
             size: case.size,
             burst: case.burst,
             cores: case.cores,
+            app: case.app,
             distance,
+            base: case.base(),
             median: median(values.values().copied().collect()),
             lowest: values.values().copied().fold(f64::INFINITY, f64::min),
             highest: values.values().copied().fold(0.0, f64::max),
@@ -115,9 +121,9 @@ impl Tally {
 
     /// Round by round against what this kind is compared with; None where no round has both.
     fn ratio(&self, case: &Case, distance: Distance, values: &BTreeMap<u32, f64>) -> Option<f64> {
-        let base = if case.kind == Kind::Cycles { PRIVRING } else { MEMIF };
-        let alike = |c: &Case| (c.kind, c.size, c.burst, c.cores);
-        let base = self.cases.iter().position(|c| c.peer.name == base && alike(c) == alike(case))?;
+        let alike = |c: &Case| (c.kind, c.size, c.burst, c.app);
+        let is_base = |c: &Case| (c.peer.name, c.cores) == case.base() && alike(c) == alike(case);
+        let base = self.cases.iter().position(is_base)?;
         let base = self.kept.get(&(base, distance))?;
         let ratios = base.iter().filter_map(|(round, b)| Some(values.get(round)? / b.figure.value));
         let ratios: Vec<f64> = ratios.collect();
@@ -136,14 +142,14 @@ fn of_limit(case: &Case, sample: &Sample) -> Option<f64> {
             Some(sample.figure.value * lines / mean(sample, |limit| limit.mlines))
         }
         Kind::Rtt => Some(sample.figure.value / mean(sample, |limit| limit.ping_pong_ns)),
-        Kind::Loop | Kind::Cycles => None,
+        Kind::Loop | Kind::Cycles | Kind::Share => None,
     }
 }
 
 impl Report {
     /// A table for each kind.
     pub(crate) fn text(&self) -> String {
-        let kinds = [Kind::Stream, Kind::Loop, Kind::Rtt, Kind::Cycles];
+        let kinds = [Kind::Stream, Kind::Loop, Kind::Rtt, Kind::Cycles, Kind::Share];
         let mut text = kinds.iter().filter_map(|&kind| self.table(kind)).collect::<String>();
         text += &format!("{} samples left out: the CPUs moved meanwhile\n", self.moved);
         text
@@ -151,52 +157,61 @@ impl Report {
 
     fn table(&self, kind: Kind) -> Option<String> {
         let rows: Vec<&Row> = self.rows.iter().filter(|row| row.kind == kind).collect();
-        let first = rows.first()?;
+        rows.first()?;
         let mut table = Table::new(&columns(kind));
         let mut sorted = rows.clone();
         // The order of peers is that of the cases; the sort is stable.
-        sorted.sort_by_key(|row| (row.distance, row.size, row.burst, row.cores));
+        sorted.sort_by_key(|row| (row.distance, row.size, row.burst, row.app, row.cores));
         table.rows = sorted.iter().map(|row| row.cells()).collect();
-        Some(format!("{}\n{}\n", title(kind, first), table.text(out::colour())))
+        Some(format!("{}\n{}\n", title(kind), table.text(out::colour())))
     }
 }
 
-fn title(kind: Kind, row: &Row) -> String {
+fn title(kind: Kind) -> String {
     match kind {
         Kind::Stream => "One way: written and sent by one CPU, received and read by the other".into(),
         Kind::Loop => "There and back, 256 frames in flight".into(),
         Kind::Rtt => "There and back, one frame in flight".into(),
-        Kind::Cycles => format!("rx_burst on filled rings, full bursts of {}", row.burst),
+        Kind::Cycles => "Full bursts on filled rings: received, or received, forwarded and sent".into(),
+        Kind::Share => format!(
+            "A full queue emptied by one and two lcores, the NIC at rest, {WORK} cycles of application a frame"
+        ),
     }
 }
 
 fn columns(kind: Kind) -> Vec<Column> {
-    let (unit, against) = match kind {
-        Kind::Stream | Kind::Loop => ("Mpps", MEMIF),
-        Kind::Rtt => ("ns", MEMIF),
-        Kind::Cycles => ("cycles/frame", PRIVRING),
+    let unit = match kind {
+        Kind::Stream | Kind::Loop | Kind::Share => "Mpps",
+        Kind::Rtt => "ns",
+        Kind::Cycles => "cycles/frame",
     };
     let mut columns = vec![words("distance"), number("frame", "B")];
     match kind {
         Kind::Stream | Kind::Loop => columns.push(number("burst", "")),
-        Kind::Cycles => columns.push(number("lcores", "")),
+        Kind::Cycles => columns.extend([number("burst", ""), words("doing"), number("lcores", "")]),
+        Kind::Share => columns.push(number("lcores", "")),
         Kind::Rtt => {}
     }
     columns.extend([words("over"), number("median", unit), number("lowest..highest", unit)]);
     if kind == Kind::Rtt {
         columns.extend([number("p99", "ns"), number("p99.9", "ns")]);
     }
-    columns.extend([number("against", against), number("samples", ""), number("moved", "")]);
-    if kind != Kind::Cycles {
+    columns.extend([number("times", ""), words("that of"), number("samples", ""), number("moved", "")]);
+    if !counts_cycles(kind) {
         columns.push(number("lost", "frames"));
     }
     columns.extend([number("ping-pong", "ns"), number("stream", "M lines/s")]);
     match kind {
         Kind::Stream => columns.push(number("of stream", "%")),
         Kind::Rtt => columns.push(number("ping-pongs", "")),
-        Kind::Loop | Kind::Cycles => {}
+        Kind::Loop | Kind::Cycles | Kind::Share => {}
     }
     columns
+}
+
+/// Rings are filled beforehand: nothing is under way that could be lost.
+fn counts_cycles(kind: Kind) -> bool {
+    matches!(kind, Kind::Cycles | Kind::Share)
 }
 
 impl Row {
@@ -205,7 +220,10 @@ impl Row {
         let mut cells = vec![self.distance.name().into(), self.size.to_string()];
         match self.kind {
             Kind::Stream | Kind::Loop => cells.push(self.burst.to_string()),
-            Kind::Cycles => cells.push(self.cores.to_string()),
+            Kind::Cycles => {
+                cells.extend([self.burst.to_string(), self.app.name().into(), self.cores.to_string()]);
+            }
+            Kind::Share => cells.push(self.cores.to_string()),
             Kind::Rtt => {}
         }
         cells.extend([self.peer.into(), num(self.median)]);
@@ -213,15 +231,16 @@ impl Row {
         if self.kind == Kind::Rtt {
             cells.extend([maybe(self.p99), maybe(self.p999)]);
         }
-        cells.extend([maybe(self.ratio), self.samples.len().to_string(), self.moved.to_string()]);
-        if self.kind != Kind::Cycles {
+        cells.extend([maybe(self.ratio), self.base.0.into()]);
+        cells.extend([self.samples.len().to_string(), self.moved.to_string()]);
+        if !counts_cycles(self.kind) {
             cells.push(self.lost.to_string());
         }
         cells.extend([num(self.ping_pong_ns), num(self.mlines)]);
         match self.kind {
             Kind::Stream => cells.push(maybe(self.of_limit.map(|share| share * 100.0))),
             Kind::Rtt => cells.push(maybe(self.of_limit)),
-            Kind::Loop | Kind::Cycles => {}
+            Kind::Loop | Kind::Cycles | Kind::Share => {}
         }
         cells
     }
@@ -235,7 +254,7 @@ mod tests {
 
     fn case(name: &str) -> Case {
         let peer = PEERS.iter().find(|p| p.name == name).unwrap();
-        Case { kind: Kind::Stream, peer, size: 100, burst: 32, cores: 1 }
+        Case { kind: Kind::Stream, peer, size: 100, burst: 32, cores: 1, app: App::Bare }
     }
 
     fn sample(value: f64, before: f64, after: f64) -> Sample {

@@ -4,6 +4,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use memory::Ps;
+use nic::reorder::Found;
 use rings::Outcome;
 
 use crate::meter::{Meter, Snapshot};
@@ -21,6 +22,8 @@ pub(crate) struct Window {
     pub tx_filled: f64,
     /// Mean frames in the physical rings of an emulated NIC.
     pub passing: f64,
+    /// The order in which frames left, of all ports; none where cores have rings of their own.
+    pub reordering: Option<Found>,
     /// The cores that play the NIC.
     pub nic_cores: Range<u32>,
     pub warmup: Ps,
@@ -88,6 +91,7 @@ pub(crate) fn report(
         nic_busy_pct: w.nic_cores.clone().map(|core| busy_pct(w, core as usize)).reduce(f64::max),
         physical_mean: s.emulated.then_some(w.passing / f64::from(s.cores)),
         per_core: per_core(queues, w),
+        reordering: w.reordering.map(|found| found.named().into()),
         counters,
         conservation,
         measured_s: w.span() / 1e12,

@@ -4,8 +4,10 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use apps::table::Key;
 use apps::{Cause, Worker};
 use memory::{Memory, Ps};
+use nic::reorder::Order;
 use nic::{Port, Sent, TxConfig, TxPort};
 use rings::{AnyHost, Nic, Outcome, tx};
 use traffic::{Arrival, Source};
@@ -21,6 +23,8 @@ use crate::view::View;
 #[derive(Clone)]
 pub(crate) struct Book {
     pub meter: Rc<RefCell<Meter>>,
+    /// Judges of the order of frames, port by port; none where cores have rings of their own.
+    pub orders: Rc<RefCell<Vec<Order>>>,
     /// Named counters of rings and pools, summed when an agent ends.
     pub counters: Rc<RefCell<BTreeMap<&'static str, u64>>>,
 }
@@ -66,6 +70,9 @@ pub(crate) fn take<R: Nic<View>>(
     book: &Book,
 ) {
     m.set_stamp(Ps(a.at));
+    if !book.orders.borrow().is_empty() {
+        m.number_next(flow(known(a)));
+    }
     book.meter.borrow_mut().in_nic += 1;
     let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len) };
     let (queue, outcome) = port.receive(m, &frame);
@@ -86,14 +93,22 @@ pub(crate) fn end<R: Nic<View>>(m: &mut View, mut port: Port<R>, book: &Book) {
     book.add(port.nic().counters());
 }
 
-/// The transmit half. `extra` is what a latency has beside the time on the card: the read of the
-/// payload and the load generator, ps. `peer` gets the frames, where there is one.
+/// The name of a frame's flow: its 5-tuple.
+fn flow(head: &[u8]) -> Option<u64> {
+    let parsed = packet::parse(head);
+    let ports = *parsed.ports(head).unwrap_or(&[0; 4]);
+    Some(Key::new(parsed.addresses(head)?, ports, parsed.proto)?.hash())
+}
+
+/// The transmit half, which sees frames in the order in which the card sends them. `extra` is what a latency
+/// has beside the time on the card: the read of the payload and the load generator, ps; `number` is the
+/// port's. `peer` gets the frames, where there is one.
 pub(crate) fn transmit(
     m: &mut View,
     tx: tx::NicTx<View>,
     (buffers, peer): (PoolId, Option<Far>),
     config: TxConfig,
-    extra: u64,
+    (number, extra): (u32, u64),
     book: &Book,
 ) {
     let mut port = TxPort::new(tx, buffers, config);
@@ -110,6 +125,11 @@ pub(crate) fn transmit(
         } else if let Some((buf, len, at)) = sent {
             let came = m.stamp(buffers, buf);
             book.meter.borrow_mut().send(len, at.saturating_sub(came).0 + extra);
+            if let (Some(origin), Some(order)) =
+                (m.origin(buffers, buf), book.orders.borrow_mut().get_mut(number as usize))
+            {
+                order.see(origin.number, origin.flow, at);
+            }
         }
     }
     book.add(vec![("tx_faults", port.faults())]);

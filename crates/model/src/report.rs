@@ -105,6 +105,10 @@ pub struct Report {
     pub physical_mean: Option<f64>,
     /// Each core.
     pub per_core: Vec<CoreReport>,
+    /// How frames left, by the metrics of RFC 4737, where several cores receive from one ring: percent, places,
+    /// microseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reordering: Option<std::collections::BTreeMap<&'static str, f64>>,
     /// Named counters of the interface (lock waits, foreign buffers, debts).
     pub counters: std::collections::BTreeMap<&'static str, u64>,
     /// Exact totals.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use apps::Worker;
 use memory::{Ps, Space};
+use nic::reorder::{Found, Order};
 use nic::{Config, Port, TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
 use rings::{Nic, tx};
@@ -276,7 +277,13 @@ impl Run {
         }
         let mut caches = std::mem::take(&mut parts.caches);
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
-        let mut sim = Sim::new(&s.server, space.finish(), s.sampling, s.seed);
+        let orders: Vec<Order> =
+            if s.overtakes() { (0..s.ports()).map(|_| Order::default()).collect() } else { Vec::new() };
+        let mut layout = space.finish();
+        if !orders.is_empty() {
+            layout.keep_origins();
+        }
+        let mut sim = Sim::new(&s.server, layout, s.sampling, s.seed);
         let mut window = s.window;
         if s.emulated {
             sim = sim.emulated(&s.server, nic_cores.len() as u32);
@@ -290,6 +297,7 @@ impl Run {
         }
         let book = Book {
             meter: Rc::new(RefCell::new(Meter::new(cores)?)),
+            orders: Rc::new(RefCell::new(orders)),
             counters: Rc::new(RefCell::new(BTreeMap::new())),
         };
         let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
@@ -414,6 +422,7 @@ impl Run {
             meter.latency_sum = 0;
             meter.measuring = true;
         }
+        self.book.orders.borrow_mut().iter_mut().for_each(Order::restart);
         let mut looks = 0;
         let mut waiting = vec![0.0; before.gauges.len()];
         let (mut tx_filled, mut passing) = (0.0, 0.0);
@@ -434,7 +443,8 @@ impl Run {
         self.book.meter.borrow_mut().measuring = false;
         let after = self.snapshot();
         let nic_cores = self.nic_cores.clone();
-        Ok(Window { before, after, waiting, tx_filled, passing, nic_cores, warmup: self.warmup })
+        let reordering = self.reordering();
+        Ok(Window { before, after, waiting, tx_filled, passing, reordering, nic_cores, warmup: self.warmup })
     }
 
     /// Runs step by step until `done`, or up to the scenario's limit: the report of all of it, and whether it was.
@@ -455,9 +465,20 @@ impl Run {
         }
         let (after, waiting) = (run.snapshot(), vec![0.0; before.gauges.len()]);
         let (tx_filled, passing, nic_cores) = (0.0, 0.0, run.nic_cores.clone());
-        let window = Window { before, after, waiting, tx_filled, passing, nic_cores, warmup: Ps::ZERO };
+        let reordering = run.reordering();
+        let window =
+            Window { before, after, waiting, tx_filled, passing, reordering, nic_cores, warmup: Ps::ZERO };
         let done = done(s);
         Ok((run.report(s, &window, done)?, done))
+    }
+
+    /// The order in which frames left, of all ports; none where cores have rings of their own.
+    fn reordering(&self) -> Option<Found> {
+        let mut all: Option<Found> = None;
+        for order in self.book.orders.borrow().iter() {
+            all.get_or_insert_default().add(order.found());
+        }
+        all
     }
 
     fn report(mut self, s: &Scenario, window: &Window, settled: bool) -> Result<Report, Error> {
@@ -547,7 +568,7 @@ fn spawn_card<R: Nic<View> + 'static>(
     }
     let extra = ((c.pcie_read_ns.value + c.generator_us.value * 1e3) * 1e3) as u64;
     let (first, emulated) = (plug.first, s.emulated);
-    let (rx_book, tx_book) = (book.clone(), book.clone());
+    let (number, rx_book, tx_book) = (plug.port, book.clone(), book.clone());
     let config = TxConfig { rate_bps, head: 0, ..TxConfig::default() };
     let (to, config) = match wire {
         Wire::Source(source) => {
@@ -562,7 +583,7 @@ fn spawn_card<R: Nic<View> + 'static>(
         }
     };
     engine.spawn(Agent::NicTx(plug.port), move |m| {
-        agents::transmit(m, nic_tx, to, config, extra, &tx_book);
+        agents::transmit(m, nic_tx, to, config, (number, extra), &tx_book);
     })?;
     Ok(())
 }

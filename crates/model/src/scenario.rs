@@ -116,6 +116,13 @@ impl Scenario {
         self.cores / ports + u32::from(p < self.cores % ports)
     }
 
+    /// Whether frames of a flow may overtake: cores receive from one ring, and a card sends.
+    pub(crate) fn overtakes(&self) -> bool {
+        let queues = (0..self.ports()).map(|p| self.queues(p)).max().unwrap_or(0);
+        let shared = (0..queues as u16).any(|q| self.interface.ring_of(q) != q);
+        shared && self.server.nic_core().is_none() && self.app != App::Sink
+    }
+
     /// Buffers that keep every ring and cache full: what `pool` must not fall below by much.
     pub fn buffers_wanted(&self) -> u64 {
         let held: u64 = (0..self.ports()).map(|p| self.interface.held_buffers(self.queues(p))).sum();

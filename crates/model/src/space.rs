@@ -100,6 +100,13 @@ impl Kept {
     }
 }
 
+/// A frame's number among those that arrived at its port, and the name of its flow if it has one.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Origin {
+    pub number: u64,
+    pub flow: Option<u64>,
+}
+
 /// A stretch of buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
@@ -107,6 +114,8 @@ pub(crate) struct Pool {
     pub first: u32,
     /// What is kept of each frame.
     pub frames: Vec<Kept>,
+    /// Where each frame comes from; empty where nobody asks.
+    pub origins: Vec<Origin>,
 }
 
 /// What has been allocated.
@@ -128,6 +137,13 @@ pub(crate) struct Lines {
 impl Layout {
     pub(crate) fn lines(&self) -> Lines {
         Lines { all: self.table_end.max(TABLES), shared: self.buffer_end.max(BUFFERS) }
+    }
+
+    /// From now on it is kept where each frame comes from.
+    pub(crate) fn keep_origins(&mut self) {
+        for pool in &mut self.pools {
+            pool.origins = vec![Origin::default(); pool.frames.len()];
+        }
     }
 }
 
@@ -193,7 +209,7 @@ impl Space for ModelSpace {
         }
         l.buffer_end = first + lines as u32;
         let n = g.count as usize;
-        let pool = Pool { geometry: *g, first, frames: vec![Kept::EMPTY; n] };
+        let pool = Pool { geometry: *g, first, frames: vec![Kept::EMPTY; n], origins: Vec::new() };
         l.pools.push(pool);
         Ok(PoolId { index: l.pools.len() as u32 - 1, count: g.count, room: g.room })
     }

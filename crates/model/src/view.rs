@@ -16,7 +16,7 @@ use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
 use crate::sim::{Agent, Pending, Read, Sim, lines_of};
-use crate::space::{PoolId, Table};
+use crate::space::{Origin, PoolId, Table};
 use calls::Place;
 
 /// The world, shared by the views of one simulation on one thread.
@@ -58,6 +58,7 @@ pub struct View {
     /// When all stores made so far have their lines, where the NIC is a core and sees them then.
     drained: u64,
     stamp: u64,
+    origin: Origin,
 }
 
 impl View {
@@ -81,6 +82,7 @@ impl View {
             recent: [u32::MAX; RECENT],
             drained: 0,
             stamp: 0,
+            origin: Origin::default(),
         }
     }
 
@@ -421,6 +423,16 @@ impl View {
     /// The arrival time that the next DMA-written frames carry.
     pub fn set_stamp(&mut self, at: Ps) {
         self.stamp = at.0;
+    }
+
+    /// The next frame that this port takes is of `flow`, and has the next number.
+    pub(crate) fn number_next(&mut self, flow: Option<u64>) {
+        self.origin = Origin { number: self.origin.number + 1, flow };
+    }
+
+    /// Where the frame in `buf` comes from, if that is kept.
+    pub(crate) fn origin(&self, b: PoolId, buf: Buf) -> Option<Origin> {
+        self.sim().pools[b.index as usize].origins.get(buf.0 as usize).copied()
     }
 
     /// When the frame in `buf` arrived.

@@ -28,7 +28,7 @@ pub struct Reordering {
     pub extents: u64,
     /// The largest extent.
     pub max_extent: u64,
-    /// Extents that may reach out of the window: counted as the part that is known.
+    /// Extents that reach out of the window: counted as the part that is known.
     pub beyond: u64,
     /// The largest late time (§4.3): since the first later frame had left.
     pub max_late: Ps,
@@ -132,12 +132,19 @@ struct Late {
 struct Left {
     number: u64,
     at: Ps,
-    /// One more than the highest number so far, its own included: what the RFC expects next. Of all frames.
-    next: u64,
+    /// What the RFC expected next when it came: one more than the highest number before. Of all frames.
+    expected: u64,
     /// The same of its flow.
-    flow_next: u64,
+    flow_expected: u64,
     /// One more than the place of the frame of its flow before; 0 where none is known.
     before: u64,
+}
+
+impl Left {
+    /// What is expected behind it, when `expected` was before.
+    fn next(&self, expected: u64) -> u64 {
+        expected.max(self.number + 1)
+    }
 }
 
 /// A flow that is followed.
@@ -175,8 +182,8 @@ impl Order {
             left: vec![Left::default(); window].into_boxed_slice(),
             place: 0,
             next: 0,
-            // Twice as many slots as flows that can be in the window: buckets hardly ever overflow.
-            flows: vec![[Flow::default(); WAYS]; (2 * window).div_ceil(WAYS)].into_boxed_slice(),
+            // Eight slots for each flow that can be in the window: buckets hardly ever overflow.
+            flows: vec![[Flow::default(); WAYS]; (8 * window).div_ceil(WAYS)].into_boxed_slice(),
             found: Found::default(),
         }
     }
@@ -197,8 +204,8 @@ impl Order {
     pub fn see(&mut self, number: u64, flow: Option<u64>, at: Ps) {
         let late = (number < self.next).then(|| self.late(number, at));
         self.found.all.count(late);
-        self.next = self.next.max(number + 1);
-        let mut left = Left { number, at, next: self.next, flow_next: 0, before: 0 };
+        let mut left = Left { number, at, expected: self.next, flow_expected: 0, before: 0 };
+        self.next = left.next(self.next);
         if let Some(name) = flow {
             self.see_flow(name, &mut left);
         }
@@ -215,8 +222,8 @@ impl Order {
         let known = self.flows[bucket][way];
         let late = (left.number < known.next).then(|| self.late_of_flow(left.number, known.last, left.at));
         self.found.by_flow.count(late);
-        (left.flow_next, left.before) = (known.next.max(left.number + 1), known.last);
-        self.flows[bucket][way] = Flow { name, next: left.flow_next, last: self.place + 1 };
+        (left.flow_expected, left.before) = (known.next, known.last);
+        self.flows[bucket][way] = Flow { name, next: left.next(known.next), last: self.place + 1 };
     }
 
     /// The slot of a flow: its own, or one that is free or whose flow has been out of the window.
@@ -245,17 +252,19 @@ impl Order {
         &self.left[self.slot(place)]
     }
 
-    /// Of all frames: `next` never falls from place to place, so the first later frame is found by halves.
+    /// Of all frames: what is expected never falls from place to place, so the first later frame is found by
+    /// halves.
     fn late(&self, number: u64, at: Ps) -> Late {
         let (mut low, mut high) = (self.first(), self.place);
         while low < high {
             let middle = low + (high - low) / 2;
-            if self.at(middle).next > number + 1 { high = middle } else { low = middle + 1 }
+            let left = self.at(middle);
+            if left.next(left.expected) > number + 1 { high = middle } else { low = middle + 1 }
         }
         let behind = |n: &u64| *n <= self.place - self.first() && self.at(self.place - n).number > number;
         Late {
             extent: self.place - low,
-            beyond: low == self.first() && low > 0,
+            beyond: self.at(low).expected > number + 1,
             by: at.saturating_sub(self.at(low).at),
             degree: (1..=DEGREES as u64).take_while(behind).count(),
         }
@@ -264,20 +273,18 @@ impl Order {
     /// Of a flow, whose last frame's place is one less than `last`: from frame to frame, as far as they
     /// are known.
     fn late_of_flow(&self, number: u64, last: u64, at: Ps) -> Late {
-        let (mut extent, mut degree, mut by, mut place) = (0, 0, Ps::ZERO, last);
-        while place > self.first() {
+        let mut late = Late { extent: 0, beyond: true, by: Ps::ZERO, degree: 0 };
+        let mut place = last;
+        while late.beyond && place > self.first() {
             let left = self.at(place - 1);
-            if left.flow_next <= number + 1 {
-                break;
+            if late.degree as u64 == late.extent && late.degree < DEGREES && left.number > number {
+                late.degree += 1;
             }
-            if degree as u64 == extent && degree < DEGREES && left.number > number {
-                degree += 1;
-            }
-            extent += 1;
-            by = at.saturating_sub(left.at);
+            late.extent += 1;
+            late.by = at.saturating_sub(left.at);
+            late.beyond = left.flow_expected > number + 1;
             place = left.before;
         }
-        // The chain ends at the flow's first frame, or at one that is out of sight.
-        Late { extent, beyond: place > 0 && place <= self.first(), by, degree }
+        late
     }
 }

@@ -119,10 +119,10 @@ fn flows_are_forgotten_only_outside_the_window() {
     for number in 0..100_000 {
         order.see(number, Some(number.wrapping_mul(0x9e37_79b9_7f4a_7c15)), Ps::ZERO);
     }
-    assert!(order.found().unfollowed < 100, "{} of 100000 flows of one frame", order.found().unfollowed);
+    assert!(order.found().unfollowed < 10, "{} of 100000 flows of one frame", order.found().unfollowed);
     // A bucket whose flows are all in use takes no other.
     let mut order = Order::new(16);
-    (0..16).for_each(|number| order.see(number, Some(number * 64), Ps::ZERO));
+    (0..16).for_each(|number| order.see(number, Some(number * 1024), Ps::ZERO));
     assert_eq!((order.found().unfollowed, order.found().by_flow.frames), (12, 4));
 }
 
@@ -188,7 +188,7 @@ proptest! {
             let extent = |now: &Reordering, then: Reordering| now.extents - then.extents;
             let (whole, known) = (extent(&wide.found().all, before.0), extent(&narrow.found().all, before.1));
             prop_assert_eq!(known, whole.min(WINDOW));
-            prop_assert!(known == whole || narrow.found().all.beyond > before.1.beyond);
+            prop_assert_eq!(known < whole, narrow.found().all.beyond > before.1.beyond);
         }
         prop_assert_eq!(wide.found().all.reordered, narrow.found().all.reordered);
         prop_assert_eq!(wide.found().all.n_reordered, narrow.found().all.n_reordered);

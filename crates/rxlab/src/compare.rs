@@ -175,6 +175,22 @@ fn hysteresis(pairs: &[Pair]) -> Vec<String> {
     differing.map(line).collect()
 }
 
+/// How frames leave where cores share a ring without a queue each.
+fn reordering(pairs: &[Pair]) -> Vec<String> {
+    let rows = pairs.iter().filter(|p| p.full.report.reordering.is_some());
+    let line = |p: &Pair| {
+        let value = |name: &str| num(p.full.value(name));
+        format!(
+            "{}: {}% of frames leave behind later ones, by {} places at the most; {}% behind later ones of their flow",
+            p.full.interface,
+            value("reordered_pct"),
+            value("extent_max"),
+            value("flow_reordered_pct")
+        )
+    };
+    rows.map(line).collect()
+}
+
 /// What the middle run does not show: rates that had not settled, and what depends on placement.
 fn reservations(pairs: &[Pair]) -> Vec<String> {
     let rows = || pairs.iter().flat_map(|p| [&p.empty, &p.full]);
@@ -227,7 +243,8 @@ fn text(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> String {
     let mut out = title(ready, pairs) + "\n\n";
     out += &table(pairs, verdict).text(out::colour());
     out += &format!("\n{} {}\n", headline(verdict), verdict.lead);
-    for line in explanations(verdict).iter().chain(&hysteresis(pairs)).chain(&reservations(pairs)) {
+    let notes = hysteresis(pairs).into_iter().chain(reordering(pairs)).chain(reservations(pairs));
+    for line in explanations(verdict).into_iter().chain(notes) {
         out += &format!("- {line}\n");
     }
     for line in setting_lines(ready) {
@@ -240,7 +257,8 @@ fn report(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Html, Fail
     let mut html = Html::new(&title(ready, pairs));
     html.verdict(&headline(verdict), &verdict.lead);
     html.table(&table(pairs, verdict));
-    html.list(explanations(verdict).into_iter().chain(hysteresis(pairs)).chain(reservations(pairs)));
+    let notes = hysteresis(pairs).into_iter().chain(reordering(pairs)).chain(reservations(pairs));
+    html.list(explanations(verdict).into_iter().chain(notes));
     html.section("Plots");
     html.plots(&plots(pairs)?);
     html.section("Run it again");

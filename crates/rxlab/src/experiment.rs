@@ -50,6 +50,9 @@ struct Run {
     /// Captures to look at beside the plan's own traffic, with their own timing (plans of slices)
     #[arg(long, value_name = "FILE", conflicts_with = "all")]
     pcap: Vec<PathBuf>,
+    /// Where the captures lie that a plan replays
+    #[arg(long, value_name = "DIR", default_value = "../shared/traces")]
+    captures: PathBuf,
     /// Seed of the first placement
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -99,7 +102,7 @@ fn run_one(options: &Run) -> Result<(), Fail> {
     if let Some(path) = &options.html {
         html::check_target(path)?;
     }
-    let plan = Plan::find(&options.id)?.with_captures(&options.pcap)?;
+    let plan = Plan::find(&options.id)?.with_captures(&options.pcap)?.with_captures_in(&options.captures)?;
     let figures = carry_out(vec![plan], options)?;
     for figure in &figures {
         if let Some(path) = &options.html {
@@ -133,7 +136,15 @@ fn run_all(options: &Run) -> Result<(), Fail> {
     if let Some(dir) = &options.html {
         std::fs::create_dir_all(dir).map_err(|e| Fail::new(format!("--html {}: {e}", dir.display())))?;
     }
-    let figures = carry_out(Plan::of_paper(&options.id)?, options)?;
+    let (mut plans, mut left_out) = (Vec::new(), Vec::new());
+    for plan in Plan::of_paper(&options.id)? {
+        match plan.with_captures_in(&options.captures) {
+            Ok(plan) => plans.push(plan),
+            Err(missing) => left_out.push(missing.to_string()),
+        }
+    }
+    left_out.iter().for_each(|missing| out::note(&format!("left out: {missing}")));
+    let figures = carry_out(plans, options)?;
     if let Some(dir) = &options.html {
         for figure in &figures {
             figure::report(figure)?.save(&dir.join(page(figure)))?;

@@ -1,6 +1,6 @@
 //! Plan files: a published figure or table as series to run and claims to judge.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,8 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "ddio-bench/descriptors",
     "corec/fig3",
     "corec/fig4",
+    "corec/fig7",
+    "corec/table4",
 ];
 
 /// A published figure or table.
@@ -92,7 +94,10 @@ pub(crate) struct Series {
     /// Options of the plan's command.
     #[serde(default)]
     pub options: String,
-    /// A path that ends the options: one word, whatever it holds.
+    /// The capture that it replays, by the name of its file: the project ships none, [`Plan::with_captures_in`]
+    /// finds it.
+    pub capture: Option<String>,
+    /// Where that is.
     #[serde(skip)]
     pub file: Option<PathBuf>,
     /// Without it the series is one point.
@@ -156,7 +161,8 @@ impl Plan {
         let words = |x: Option<f64>| {
             let swept = series.sweep.as_ref().zip(x).map(|(s, x)| s.option.replace("{}", &x.to_string()));
             let all = [self.options.as_str(), series.options.as_str(), swept.as_deref().unwrap_or_default()];
-            let file = series.file.iter().map(|f| f.display().to_string());
+            // A path is one word, whatever it holds.
+            let file = series.file.iter().flat_map(|f| ["--pcap".to_string(), f.display().to_string()]);
             all.iter().flat_map(|o| o.split_whitespace()).map(str::to_string).chain(file).collect()
         };
         match &series.sweep {
@@ -237,10 +243,31 @@ impl Plan {
                 id: format!("capture_{i}"),
                 label: name,
                 interface: String::new(),
-                options: "--ports 1 --rate own --pcap".into(),
+                options: "--ports 1 --rate own".into(),
+                capture: None,
                 file: Some(path.clone()),
                 sweep: None,
             });
+        }
+        Ok(self)
+    }
+
+    /// The plan with the captures of its series, from `dir`.
+    ///
+    /// # Errors
+    /// One is not there.
+    pub(crate) fn with_captures_in(mut self, dir: &Path) -> Result<Plan, Fail> {
+        for series in &mut self.series {
+            let Some(name) = &series.capture else { continue };
+            let path = dir.join(name);
+            if !path.is_file() {
+                return Err(Fail::new(format!(
+                    "{}: no capture {name} in {}; allowed: --captures DIR that holds the plan's captures",
+                    self.id,
+                    dir.display()
+                )));
+            }
+            series.file = Some(path);
         }
         Ok(self)
     }
@@ -325,6 +352,14 @@ mod tests {
                 assert!(claims.iter().any(|c| c.id == row[0]), "{} is in no plan", row[0]);
             }
         }
+    }
+
+    #[test]
+    fn captures_that_are_not_here_are_named() {
+        let missing =
+            Plan::find("corec/table4").unwrap().with_captures_in(Path::new("/nowhere")).unwrap_err();
+        assert!(missing.to_string().starts_with("corec/table4: no capture "), "{missing}");
+        assert!(Plan::find("corec/fig7").unwrap().with_captures_in(Path::new("/nowhere")).is_ok());
     }
 
     #[test]

@@ -77,7 +77,7 @@ const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: f
 }
 
 /// All of them.
-pub(crate) const FIELDS: [Field; 26] = [
+pub(crate) const FIELDS: [Field; 32] = [
     f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
     f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
     f("mpps", "rate", "Mpps", |r| r.mpps),
@@ -103,10 +103,21 @@ pub(crate) const FIELDS: [Field; 26] = [
     f("first_free_pct", "freeing, first cores", "%", |r| class(r, true, |c| c.free_pct)),
     f("other_alloc_pct", "allocating, other cores", "%", |r| class(r, false, |c| c.alloc_pct)),
     f("other_free_pct", "freeing, other cores", "%", |r| class(r, false, |c| c.free_pct)),
+    f("reordered_pct", "reordered frames", "%", |r| reordering(r, "reordered_pct")),
+    f("extent_max", "largest reordering extent", "frames", |r| reordering(r, "extent_max")),
+    f("late_max_us", "largest late time", "us", |r| reordering(r, "late_max_us")),
+    f("flow_reordered_pct", "reordered in their flow", "%", |r| reordering(r, "flow_reordered_pct")),
+    f("flow_extent_max", "largest extent in a flow", "frames", |r| reordering(r, "flow_extent_max")),
+    f("flow_n3_reordered_pct", "3-reordered in their flow", "%", |r| reordering(r, "flow_n3_reordered_pct")),
     f("ring_mean", "waiting in a ring", "frames", |r| {
         r.per_core.iter().map(|c| c.ring_mean).sum::<f64>() / r.per_core.len().max(1) as f64
     }),
 ];
+
+/// 0 where cores have rings of their own: frames of a flow keep their order.
+fn reordering(r: &Report, name: &str) -> f64 {
+    r.reordering.as_ref().and_then(|found| found.get(name)).copied().unwrap_or_default()
+}
 
 /// The mean over the first cores of all ports, or over the others.
 fn class(r: &Report, first: bool, of: fn(&CoreReport) -> f64) -> f64 {

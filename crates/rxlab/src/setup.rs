@@ -116,6 +116,9 @@ pub(crate) struct Setup {
     /// Page placements to run (seeds S, S+1 ..): a result is the middle one, with the range of all
     #[arg(long, value_name = "N", default_value_t = 3, help_heading = "Model")]
     pub placements: u32,
+    /// Frames of a run at least; 0: as many as it takes to settle and to measure
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
+    pub frames: u64,
     /// Longest simulated time of a run, ms
     #[arg(long, value_name = "MS", default_value_t = 400, help_heading = "Model")]
     pub limit_ms: u64,
@@ -333,7 +336,7 @@ impl Ready {
             trial: None,
             antagonist: self.antagonist,
             limit: Ps::from_us(s.limit_ms * 1000),
-            frames: 0,
+            frames: s.frames,
         };
         Ok((0..s.placements).map(point).collect())
     }
@@ -411,6 +414,7 @@ impl Ready {
             "burst": s.burst,
             "sampling": s.sampling,
             "placements": s.placements,
+            "frames": s.frames,
             "limit_ms": s.limit_ms,
             "antagonist": s.antagonist,
             "resolution_pct": s.resolution,
@@ -499,6 +503,9 @@ impl Ready {
         flag("seed", &s.seed);
         flag("sampling", &s.sampling);
         flag("placements", &s.placements);
+        if s.frames > 0 {
+            flag("frames", &s.frames);
+        }
         flag("limit-ms", &s.limit_ms);
         flag("resolution", &s.resolution);
         flag("trial-ms", &s.trial_ms);

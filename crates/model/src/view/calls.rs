@@ -214,6 +214,9 @@ impl Memory for View {
             return self.frame(first, lines, off, true);
         }
         frame.stamp = self.stamp;
+        if let Some(origin) = pool.origins.get_mut(buf.0 as usize) {
+            *origin = self.origin;
+        }
         let before = std::mem::replace(&mut frame.puts, sim.puts as u32);
         sim.reuse.0 += u64::from((sim.puts as u32).wrapping_sub(before));
         sim.reuse.1 += 1;

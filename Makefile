@@ -35,6 +35,7 @@ soak-dpdk: packages dpdk ## Order and integrity of 10^9 frames through each inte
 # An hour or so, and a nightly toolchain.
 long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p rings --test loom_rings
+	cargo test --release -p rings --test loom_rings -- --ignored
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p memory --features checked --test loom_probes
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping

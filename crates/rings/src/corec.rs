@@ -6,9 +6,9 @@
 //! |---|---|---|---|---|
 //! | `descriptor`, `tail`, `buffer` | | | | those of `ddring`; to another thread: published by `posted` |
 //! | `next` | its threads | its threads | its own | the next descriptor to claim: swap; orders nothing |
-//! | `read_done` | its threads | its threads | 512 descriptors | a bit for each: or -> acquire: it is read and holds an empty buffer |
+//! | `read_done` | its threads | its threads | 512 descriptors | a bit for each: or -> clear: it is read and holds an empty buffer |
 //! | `posted` | its threads | its threads | its own | `posted << 1 \| locked`: swap -> release of the lock; release -> acquire: descriptors below it were empty when the NIC got them |
-//! | `short` | its threads | its threads | its own | `end << 32 \| missing`: add, release under the lock -> acquire |
+//! | `short` | its threads | its threads | its own | `end << 32 \| missing`: read and written under the lock of `posted`, looked at in passing |
 //! | `running` | its threads | its threads | its own | add -> add: the last thread to leave sees what all did |
 //!
 //! **Claims.** Descriptors are numbered without end (the transaction ID of §3.4.3), so a claim that was
@@ -157,7 +157,7 @@ impl<M: Memory> Shared<M> {
     fn mark(&self, m: &mut M, mut from: u64, mut n: u64) {
         while n > 0 {
             let (word, bits, count) = self.bits(from, n);
-            m.or(self.read_done, word, bits); // pairs with the acquire in `run`
+            m.or(self.read_done, word, bits); // pairs with the clear in `unmark`
             from = from.wrapping_add(count);
             n -= count;
         }
@@ -169,7 +169,7 @@ impl<M: Memory> Shared<M> {
         let mut n = 0;
         while n < self.words.size {
             let (word, bits, count) = self.bits(from.wrapping_add(n), self.words.size - n);
-            let seen = m.acquire(self.read_done, word) & bits; // pairs with the or in `mark`
+            let seen = m.relaxed(self.read_done, word) & bits; // what is found is ordered by `unmark`
             let marked = u64::from((seen >> bits.trailing_zeros()).trailing_ones());
             n += marked;
             if marked < count {
@@ -191,7 +191,7 @@ impl<M: Memory> Shared<M> {
     fn unmark(&self, m: &mut M, mut from: u64, mut n: u64) {
         while n > 0 {
             let (word, bits, count) = self.bits(from, n);
-            m.clear(self.read_done, word, bits);
+            m.clear(self.read_done, word, bits); // pairs with the or in `mark`
             from = from.wrapping_add(count);
             n -= count;
         }
@@ -323,7 +323,7 @@ impl<M: Memory> HostHalf<M> {
     /// caller took at `posted`; how many still have none.
     #[cold]
     fn top_up<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, posted: u64) -> usize {
-        let mut short = m.acquire(self.shared.short, 0); // pairs with the release below, of the lock's last holder
+        let mut short = m.relaxed(self.shared.short, 0); // the lock orders it, here and below
         while short & MISSING > 0 {
             let n = self.stock(m, bufs, (short & MISSING).min(CHUNK as u64) as usize) as u64;
             if n == 0 {
@@ -337,7 +337,7 @@ impl<M: Memory> HostHalf<M> {
             self.shared.mark(m, from, n);
             short -= n;
         }
-        m.release(self.shared.short, 0, short); // pairs with the acquire above
+        m.release(self.shared.short, 0, short);
         self.posted.unlock(m, posted);
         self.release(m, posted);
         (short & MISSING) as usize
@@ -348,7 +348,8 @@ impl<M: Memory> HostHalf<M> {
         let posted = self.posted.lock(m);
         let size = self.shared.words.size;
         let end = posted.wrapping_add(size) & (size - 1) | size;
-        m.release(self.shared.short, 0, end << END | size); // pairs with the acquire in `top_up`
+        let short = end << END | size;
+        m.release(self.shared.short, 0, short); // the lock orders it
         self.posted.unlock(m, posted);
     }
 
@@ -358,11 +359,11 @@ impl<M: Memory> HostHalf<M> {
         let posted = self.posted.lock(m);
         let next = m.relaxed(place, 0); // the adds to `running` order it
         let head = next.wrapping_add(words.done(m, next, posted.wrapping_sub(next)));
-        let lack = m.acquire(short, 0); // pairs with the release in `top_up`
+        let lack = m.relaxed(short, 0); // the lock orders it
         let end = lack >> END;
         words.give_back(m, bufs, end, end + words.size - (lack & MISSING));
         self.shared.unmark(m, 0, words.size);
-        m.release(short, 0, 0); // pairs with the acquire in `top_up`
+        m.release(short, 0, 0);
         let claimed = m.swap_if(place, 0, next, head);
         debug_assert_eq!(claimed, Ok(()), "a thread claims in a ring that all have left");
         m.ring(words.tail, head); // pairs with the acquire of the NIC half's `refresh`

@@ -260,7 +260,7 @@ impl<M: Memory> MockHost<M> {
     pub fn drain_queue(&mut self) -> u64 {
         let unread = self.rx.waiting(&mut self.m);
         self.rx.drain(&mut self.m, &mut self.pool);
-        unread - self.rx.waiting(&mut self.m)
+        unread.saturating_sub(self.rx.waiting(&mut self.m)) // more may have come to a ring that others poll
     }
 
     /// Takes everything out of the transmit ring after the NIC has stopped this queue; how many buffers.

@@ -5,11 +5,13 @@
 mod common;
 
 use memory::{Buf, Geometry, Memory, Ps};
-use rings::{Completion, Frame, Host, Interface, Nic, Outcome, dynamic, privring, rxbisect, shring};
+use rings::{
+    Completion, Frame, Host, Interface, Nic, Outcome, corec, ddring, dynamic, privring, rxbisect, shring,
+};
 
 const BUFFERS: Geometry = Geometry { count: 12, stride: 128, offset: 0, room: 128 };
 
-fn interfaces() -> [Interface; 4] {
+fn interfaces() -> [Interface; 6] {
     let dynamic = dynamic::Sizes { ring: 4, shared_by: 1, completions: 4, report: 1, round: Ps::ZERO };
     let bisect = rxbisect::Sizes { ax: 4, bx: 8, ..rxbisect::Sizes::default() };
     [
@@ -17,6 +19,8 @@ fn interfaces() -> [Interface; 4] {
         Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4 }),
         Interface::RxBisect(bisect),
         Interface::Dynamic(dynamic),
+        Interface::DdRing(ddring::Sizes { ring: 4, ..ddring::Sizes::default() }),
+        Interface::Corec(corec::Sizes { ring: 4, shared_by: 1 }),
     ]
 }
 

@@ -6,10 +6,10 @@ mod common;
 use memory::Ps;
 use proptest::prelude::*;
 use rings::world::{Op, Setup};
-use rings::{Interface, dynamic, privring, rxbisect, shring, tx};
+use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring, tx};
 
 /// A shared word that the other side writes: field, words of its shortest array.
-const WORDS: [&[(&str, usize)]; 5] = [
+const WORDS: [&[(&str, usize)]; 6] = [
     &[("tx.doorbell", 1), ("tx.consumed", 1), ("tx.descriptor", 4)],
     &[("privring.doorbell", 1), ("privring.descriptor", 2), ("privring.completion", 8)],
     &[("shring.doorbell", 1), ("shring.descriptor", 2), ("shring.completion", 8), ("shring.index", 1)],
@@ -30,6 +30,7 @@ const WORDS: [&[(&str, usize)]; 5] = [
         ("shring.completion", 8),
         ("shring.index", 1),
     ],
+    &[("ddring.tail", 1), ("ddring.descriptor", 8)],
 ];
 const QUEUES: u32 = 2;
 const BUFFERS: u32 = 16;
@@ -43,6 +44,11 @@ fn interface() -> impl Strategy<Value = (usize, Interface)> {
         Just((2, Interface::ShRing(shring::Sizes { ring: 4, shared_by: QUEUES, completions: 2 }))),
         Just((3, Interface::RxBisect(bisect))),
         Just((4, Interface::Dynamic(dynamic))),
+        (1..=QUEUES).prop_map(|shared_by| {
+            let sizes = ddring::Sizes { ring: 4, shared_by, ..ddring::Sizes::default() };
+            (5, Interface::DdRing(sizes))
+        }),
+        Just((5, Interface::Corec(corec::Sizes { ring: 4, shared_by: QUEUES }))),
     ]
 }
 
@@ -95,8 +101,7 @@ proptest! {
                     let fields = WORDS[if rx { kind } else { 0 }];
                     let (name, len) = fields[field % fields.len()];
                     // Cores that share a ring share its descriptors.
-                    let shared = matches!(name, "shring.doorbell" | "shring.descriptor" | "dynamic.asked");
-                    memory.poke(name, if shared { 0 } else { instance }, word % len, value);
+                    memory.poke(name, instance.min(memory.count(name) - 1), word % len, value);
                 }
             }
         }

@@ -6,7 +6,7 @@ mod common;
 
 use memory::Ps;
 use rings::world::{Setup, World};
-use rings::{Interface, dynamic, privring, rxbisect, shring, tx};
+use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring, tx};
 
 fn error(interface: Interface, queues: u32) -> String {
     let text = interface.validate(queues).unwrap_err().to_string();
@@ -21,6 +21,14 @@ fn privring(ring: u32) -> Interface {
 
 fn dynamic(ring: u32, shared_by: u32, report: u32) -> Interface {
     Interface::Dynamic(dynamic::Sizes { ring, shared_by, report, ..Default::default() })
+}
+
+fn ddring(ring: u32, shared_by: u32) -> Interface {
+    Interface::DdRing(ddring::Sizes { ring, shared_by, ..Default::default() })
+}
+
+fn corec(ring: u32, shared_by: u32) -> Interface {
+    Interface::Corec(corec::Sizes { ring, shared_by })
 }
 
 fn shring(ring: u32, shared_by: u32, completions: u32) -> Interface {
@@ -40,6 +48,8 @@ fn rings_are_powers_of_two() {
     assert!(error(privring(u32::MAX), 1).ends_with("such as 1048576"));
     assert!(error(shring(1000, 1, 64), 1).starts_with("shring: ring is 1000"));
     assert!(error(shring(64, 1, 1000), 1).starts_with("shring: completions is 1000"));
+    assert!(error(ddring(1000, 1), 1).starts_with("ddring: ring is 1000"));
+    assert!(error(corec(1, 1), 1).starts_with("corec: ring is 1; allowed"));
     let sizes = rxbisect::Sizes::default();
     assert!(error(Interface::RxBisect(rxbisect::Sizes { ax: 0, ..sizes }), 1).contains("rxbisect: ax is 0"));
     assert!(error(Interface::RxBisect(rxbisect::Sizes { bx: 7, ..sizes }), 1).contains("rxbisect: bx is 7"));
@@ -55,6 +65,8 @@ fn queues_and_groups_have_bounds() {
     assert!(error(shring(64, 0, 64), 4).contains("shared_by is 0; allowed: 1 to 4"));
     assert!(error(shring(64, 5, 64), 4).contains("shared_by is 5; allowed: 1 to 4"));
     assert!(error(shring(2, 4, 64), 4).contains("a ring of 2 shared by 4"));
+    assert!(error(ddring(64, 0), 4).contains("ddring: shared_by is 0; allowed: 1 to 4"));
+    assert!(error(corec(64, 5), 4).contains("corec: shared_by is 5; allowed: 1 to 4"));
     assert!(error(dynamic(100, 1, 1), 4).starts_with("dynamic: ring is 100"));
     assert!(error(dynamic(64, 5, 1), 4).contains("shared_by is 5; allowed: 1 to 4"));
     assert!(error(dynamic(64, 1, 0), 4).contains("dynamic: report is 0; allowed: 1 to 64"));
@@ -99,8 +111,14 @@ fn posted_buffers_count_what_the_rings_hold() {
     let two = rxbisect::Sizes { ax: 512, alloc_queues: 2, ..sizes };
     assert_eq!(Interface::RxBisect(two).posted_buffers(16), 2 * 512);
     assert_eq!(dynamic(1024, 8, 32).posted_buffers(16), 18 * 1024, "both kinds of ring");
+    assert_eq!(
+        (ddring(1024, 1).posted_buffers(16), ddring(1024, 8).posted_buffers(20)),
+        (16 * 1024, 3 * 1024)
+    );
+    assert_eq!(corec(1024, 8).posted_buffers(20), 3 * 1024);
     let bisect = Interface::RxBisect(rxbisect::Sizes { ax: 4, ..two });
-    for interface in [privring(8), shring(16, 2, 8), bisect, dynamic(8, 2, 1)] {
+    let done_bits = [ddring(8, 1), ddring(8, 2), corec(8, 2)];
+    for interface in [privring(8), shring(16, 2, 8), bisect, dynamic(8, 2, 1)].into_iter().chain(done_bits) {
         let (mut world, _) = common::world(interface.clone(), 5, 100);
         assert_eq!(world.fill(), 0);
         assert_eq!(world.cores.len() as u32, interface.hosts(5));
@@ -115,5 +133,6 @@ fn parameters_are_named() {
     let names: Vec<_> = Interface::RxBisect(s).params();
     assert!(names.contains(&("ax", 128)) && names.contains(&("timeout_ns", 2000)));
     assert!(dynamic(64, 2, 8).params().contains(&("round_ns", 1_000_000)));
+    assert_eq!(corec(64, 2).params(), [("ring", 64), ("shared_by", 2)]);
     assert_eq!(shring(64, 2, 32).params(), [("ring", 64), ("shared_by", 2), ("completions", 32)]);
 }

@@ -7,7 +7,9 @@ mod common;
 use std::cell::Cell;
 
 use memory::{Buf, Geometry, Memory};
-use rings::{Completion, Frame, Host, Interface, Nic, Outcome, dynamic, privring, rxbisect, shring};
+use rings::{
+    Completion, Frame, Host, Interface, Nic, Outcome, corec, ddring, dynamic, privring, rxbisect, shring,
+};
 
 const BUFFERS: Geometry = Geometry { count: 12, stride: 128, offset: 0, room: 128 };
 
@@ -71,4 +73,26 @@ fn a_dropped_frame_stays_where_it_lies() {
         posted.sort_unstable();
         assert_eq!(empties, posted, "{name}: the four that were posted");
     }
+}
+
+/// A descriptor that comes back holds no address, so there is none to swap.
+#[test]
+fn a_ring_of_done_bits_takes_no_pointers() {
+    let ddring = ddring::Sizes { ring: 4, ..ddring::Sizes::default() };
+    let corec = corec::Sizes { ring: 4, shared_by: 1 };
+    for interface in [Interface::DdRing(ddring), Interface::Corec(corec)] {
+        assert!(!interface.passes_pointers());
+        let (mut world, _) = common::world(interface.clone(), 1, BUFFERS.count);
+        let [own] = world.cores[0].lend(1)[..] else { panic!("no buffer") };
+        world.fill();
+        let (m, rx, _) = world.nic.parts();
+        let lies = Cell::new(own);
+        let mut out = [Outcome::Delivered];
+        rx.deliver(m, 0, &[Frame::lying(&lies, 100, 5, 6)], &mut out);
+        assert_eq!((out, lies.get()), ([Outcome::BadFrame], own), "{}", interface.name());
+        assert_eq!(world.cores[0].poll(2), Ok(0));
+        world.cores[0].take_back(&[own]);
+        world.finish(true).unwrap();
+    }
+    assert!(interfaces().iter().all(Interface::passes_pointers));
 }

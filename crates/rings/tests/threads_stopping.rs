@@ -4,14 +4,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::sync::atomic::{AtomicBool, Ordering::Acquire, Ordering::Release};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
 use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
 use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
 use rings::oracle::Ledger;
-use rings::{Interface, Outcome, build, dynamic, pool, privring, rxbisect, shring, tx};
+use rings::{Interface, Outcome, build, corec, ddring, dynamic, pool, privring, rxbisect, shring, tx};
 
 const QUEUES: u16 = 3;
 const BUFFERS: u32 = 512;
@@ -39,6 +39,8 @@ type Line = (Sender<Ask>, Receiver<Done>);
 struct Card<'r> {
     nic: MockNic<NativeView<'r>>,
     lines: Vec<Line>,
+    /// Whether a queue's frames are its core's and no other's.
+    alone: Vec<bool>,
     step: u64,
     delivered: u64,
 }
@@ -62,8 +64,10 @@ impl Card<'_> {
         self.lines[usize::from(core)].0.send(what).unwrap();
         loop {
             self.turn();
-            if let Ok(done) = self.lines[usize::from(core)].1.try_recv() {
-                return done;
+            match self.lines[usize::from(core)].1.try_recv() {
+                Ok(done) => return done,
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => panic!("core {core} is gone"),
             }
         }
     }
@@ -77,7 +81,7 @@ impl Card<'_> {
         self.nic.parts().2.stop_queue(core);
         self.turns();
         let found = self.ask(core, Ask::Drain);
-        if core < QUEUES {
+        if self.alone.get(usize::from(core)) == Some(&true) {
             self.nic.drained(core, &found.received, found.unread).unwrap();
         }
         self.turns();
@@ -139,7 +143,11 @@ fn run(interface: &Interface) {
         assert_eq!(host.fill(), 0);
     }
 
-    let mut card = Card { nic, lines: Vec::new(), step: 0, delivered: 0 };
+    let alone =
+        |queue| (0..QUEUES).filter(|&q| interface.ring_of(q) == interface.ring_of(queue)).count() == 1;
+    let alone: Vec<_> = (0..QUEUES).map(alone).collect();
+    let some_alone = alone.contains(&true);
+    let mut card = Card { nic, lines: Vec::new(), alone, step: 0, delivered: 0 };
     let end = AtomicBool::new(false);
     thread::scope(|scope| {
         for host in &mut cores {
@@ -157,7 +165,8 @@ fn run(interface: &Interface) {
 
     let offered = card.nic.offered();
     offered.judge(cores.iter().map(MockHost::received)).unwrap();
-    assert!(offered.count(Outcome::QueueStopped) > CYCLES, "queues were stopped while frames came");
+    let stopped = offered.count(Outcome::QueueStopped);
+    assert_eq!(stopped > CYCLES, some_alone, "queues were stopped while frames came: {stopped}");
     assert!(card.delivered > CYCLES * u64::from(count));
     cores.iter_mut().for_each(MockHost::drain);
     assert_eq!(cores[0].count(), Ok(u64::from(BUFFERS)), "buffers in use at the end");
@@ -188,4 +197,21 @@ fn dynamic_queues_cycle() {
     let sizes = dynamic::Sizes { ring: 32, shared_by: 3, completions: 32, report: 4, round: Ps::from_us(1) };
     run(&Interface::Dynamic(sizes));
     run(&Interface::Dynamic(dynamic::Sizes { ring: 16, shared_by: 2, ..sizes })); // and one alone
+}
+
+/// Threads leave and join while the others go on with the frames of all: nothing is stopped (and one alone is).
+#[test]
+fn corec_threads_cycle() {
+    run(&Interface::Corec(corec::Sizes { ring: 64, shared_by: 3 }));
+    run(&Interface::Corec(corec::Sizes { ring: 2, shared_by: 3 }));
+    run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2 }));
+}
+
+#[test]
+fn ddring_queues_cycle() {
+    for (shared_by, refill) in
+        [(1, ddring::Refill::Each), (2, ddring::Refill::Bulk), (3, ddring::Refill::Bulk)]
+    {
+        run(&Interface::DdRing(ddring::Sizes { ring: 64, shared_by, refill }));
+    }
 }

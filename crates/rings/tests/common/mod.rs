@@ -90,6 +90,11 @@ impl Plain {
         fields.nth(nth).expect("no such field").0
     }
 
+    /// Fields of this name.
+    pub fn count(&self, name: &str) -> usize {
+        self.state().fields.iter().filter(|(f, _)| f.name == name).count()
+    }
+
     /// From now on a compare-and-swap of this field takes numbers for equal that are so modulo `ring`.
     pub fn shorten(&self, name: &str, ring: u64) {
         let field = self.bound(name, 0);

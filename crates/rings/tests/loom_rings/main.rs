@@ -6,11 +6,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+mod corec;
+mod ddring;
 mod dynamic;
 mod oracle;
 mod pool;
 mod privring;
 mod rxbisect;
+mod sharing;
 mod shring;
 mod stopping;
 mod tx;
@@ -21,7 +24,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 16] = [
+const SCENARIOS: [Scenario; 23] = [
     privring::RING,
     privring::PASSED,
     tx::SINGLE,
@@ -38,6 +41,13 @@ const SCENARIOS: [Scenario; 16] = [
     stopping::TOLD,
     dynamic::TURNED,
     dynamic::JUDGED,
+    ddring::ALONE,
+    ddring::DRAINED,
+    ddring::LOCKED,
+    ddring::REJOINED,
+    corec::DRAINED,
+    corec::CLAIMED,
+    corec::REJOINED,
 ];
 
 /// Runs one scenario with all orderings in force.

@@ -58,24 +58,30 @@ impl<N: Nic<CheckedView>> Port<N> {
 
     /// Offers frames to `queue` until one is delivered; waits where there is no room.
     pub(crate) fn deliver(&mut self, m: &mut CheckedView, queue: u16) {
-        loop {
-            let n = self.offered.next(queue);
-            let mark = oracle::mark(queue, n);
-            let mut outcome = [Outcome::BadFrame];
-            let mut frame = oracle::frame(&mark, LEN);
-            if let Some((b, own)) = &self.own {
-                m.put(*b, own.get(), 0, &mark, LEN.into());
-                frame.rest = Rest::Buffer(own);
-            }
-            self.nic.deliver(m, queue, &[frame], &mut outcome);
-            self.offered.ended(queue, n, outcome[0]).unwrap();
-            match outcome[0] {
-                Outcome::Delivered => return,
-                Outcome::RingFull | Outcome::NoBuffer => m.idle(),
-                other => panic!("frame {n}: {other:?}"),
-            }
-            self.nic.poll(m);
+        while !self.offer(m, queue) {
+            m.idle();
         }
+    }
+
+    /// Offers a frame to `queue`; whether it is delivered, which it is where there is room.
+    pub(crate) fn offer(&mut self, m: &mut CheckedView, queue: u16) -> bool {
+        let n = self.offered.next(queue);
+        let mark = oracle::mark(queue, n);
+        let mut outcome = [Outcome::BadFrame];
+        let mut frame = oracle::frame(&mark, LEN);
+        if let Some((b, own)) = &self.own {
+            m.put(*b, own.get(), 0, &mark, LEN.into());
+            frame.rest = Rest::Buffer(own);
+        }
+        self.nic.deliver(m, queue, &[frame], &mut outcome);
+        self.offered.ended(queue, n, outcome[0]).unwrap();
+        match outcome[0] {
+            Outcome::Delivered => {}
+            Outcome::RingFull | Outcome::NoBuffer => return false,
+            other => panic!("frame {n}: {other:?}"),
+        }
+        self.nic.poll(m);
+        true
     }
 
     /// Strikes from the books what the drain of `queue` found unread.

@@ -1,5 +1,6 @@
 //! What does being generic over the memory cost? Counts the instructions of privring's `rx_burst` on
-//! native memory and of the same ring written by hand over raw pointers, under callgrind.
+//! native memory and of the same ring written by hand over raw pointers, under callgrind. And what does it
+//! cost that others may share the ring? Counts those of `corec` beside `ddring`, its single consumer.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
@@ -8,8 +9,8 @@ mod hand;
 use std::hint::black_box;
 use std::process::Command;
 
-use memory::{Backing, Buf, Geometry, NativeView, Region, Space};
-use rings::{Buffers, Completion, Frame, Host, Nic, Outcome, privring};
+use memory::{Backing, Buf, Geometry, Memory, NativeView, Region, Space};
+use rings::{Buffers, Completion, Frame, Host, Nic, Outcome, corec, ddring, privring};
 
 const RING: u32 = 1024;
 const BUFFERS: u32 = 2 * RING;
@@ -19,6 +20,8 @@ const WAITING: [usize; 4] = [32, 8, 1, 0];
 const BURSTS: usize = 100_000;
 /// How many more instructions the generic code may take, in percent.
 const LIMIT: f64 = 2.0;
+/// How many times `ddring`'s instructions `corec` may take alone on its ring.
+const SHARED: f64 = 1.2;
 /// How many fewer, before the hand-written ring is no yardstick: compilers differ a little.
 const SLOPPY: f64 = 10.0;
 
@@ -73,6 +76,26 @@ fn generic_burst<'r>(
 }
 
 #[inline(never)]
+fn single_burst<'r>(
+    host: &mut ddring::HostHalf<NativeView<'r>>,
+    m: &mut NativeView<'r>,
+    spares: &mut Spares,
+    out: &mut [Completion; BURST],
+) -> usize {
+    host.rx_burst(m, spares, out)
+}
+
+#[inline(never)]
+fn shared_burst<'r>(
+    host: &mut corec::HostHalf<NativeView<'r>>,
+    m: &mut NativeView<'r>,
+    spares: &mut Spares,
+    out: &mut [Completion; BURST],
+) -> usize {
+    host.rx_burst(m, spares, out)
+}
+
+#[inline(never)]
 fn hand_burst(host: &mut hand::HostHalf<'_>, spares: &mut Spares, out: &mut [Completion; BURST]) -> usize {
     host.rx_burst(spares, out)
 }
@@ -88,24 +111,54 @@ fn frame(n: usize) -> Frame<'static> {
     Frame::new(&[7; 64], 64 + (n % 100) as u16, n as u32, 3)
 }
 
-fn generic(bursts: usize) -> (usize, u64) {
-    let region = Region::new(8 << 20, Backing::Heap).unwrap();
-    let mut space = &region;
+/// A ring of a host half `H`, and how it is polled.
+struct Polled<'r, H, N> {
+    build: fn(&mut &'r Region, Native<'r>) -> (Vec<H>, N),
+    burst: fn(&mut H, &mut NativeView<'r>, &mut Spares, &mut [Completion; BURST]) -> usize,
+}
+
+type Native<'r> = <NativeView<'r> as Memory>::Buffers;
+
+fn receive<'r, H, N>(region: &'r Region, ring: &Polled<'r, H, N>, bursts: usize) -> (usize, u64)
+where
+    H: Host<NativeView<'r>>,
+    N: Nic<NativeView<'r>>,
+{
+    let mut space = region;
     let buffers = space.buffers(&Geometry::dpdk(BUFFERS)).unwrap();
-    let (mut hosts, mut nic) =
-        privring::build(&mut space, &privring::Sizes { ring: RING }, 1, buffers).unwrap();
+    let (mut hosts, mut nic) = (ring.build)(&mut space, buffers);
     let (mut m, mut spares, mut out) = (region.view(), Spares::new(), [NOTHING; BURST]);
     let (mut outcomes, mut received, mut sum) = ([Outcome::NoBuffer; BURST], 0, 0);
     hosts[0].fill(&mut m, &mut spares);
     for burst in 0..bursts {
         let frames: Vec<_> = (0..WAITING[burst % 4]).map(|k| frame(burst + k)).collect();
         nic.deliver(&mut m, 0, &frames, &mut outcomes);
-        let n = black_box(generic_burst(&mut hosts[0], &mut m, &mut spares, &mut out));
+        let n = black_box((ring.burst)(&mut hosts[0], &mut m, &mut spares, &mut out));
         spares.put(out[..n].iter().map(|f| f.buf));
         received += n;
         sum = digest(sum, &out[..n]);
     }
     (received, sum)
+}
+
+fn region() -> Region {
+    Region::new(8 << 20, Backing::Heap).unwrap()
+}
+
+fn generic(bursts: usize) -> (usize, u64) {
+    let build = |s: &mut _, b| privring::build(s, &privring::Sizes { ring: RING }, 1, b).unwrap();
+    receive(&region(), &Polled { build, burst: generic_burst }, bursts)
+}
+
+fn of_one(bursts: usize) -> usize {
+    const SIZES: ddring::Sizes = ddring::Sizes { ring: RING, shared_by: 1, refill: ddring::Refill::Bulk };
+    let build = |s: &mut _, b| ddring::build(s, &SIZES, 1, b).unwrap();
+    receive(&region(), &Polled { build, burst: single_burst }, bursts).0
+}
+
+fn of_several(bursts: usize) -> usize {
+    let build = |s: &mut _, b| corec::build(s, &corec::Sizes { ring: RING, shared_by: 1 }, 1, b).unwrap();
+    receive(&region(), &Polled { build, burst: shared_burst }, bursts).0
 }
 
 fn by_hand(bursts: usize) -> (usize, u64) {
@@ -139,14 +192,21 @@ fn workload() {
     assert_eq!(generic(BURSTS), by_hand(BURSTS));
 }
 
-/// Instructions spent in `function`.
-fn instructions(function: &str) -> u64 {
+/// The same for rings of done bits.
+#[test]
+#[ignore = "the workload of the instruction count"]
+fn done_bits() {
+    assert_eq!(of_one(BURSTS), of_several(BURSTS));
+}
+
+/// Instructions spent in `function` of `workload`.
+fn instructions(workload: &str, function: &str) -> u64 {
     let me = std::env::current_exe().unwrap();
     let run = Command::new("valgrind")
         .args(["--tool=callgrind", "--callgrind-out-file=/dev/null"])
         .arg(format!("--toggle-collect=*{function}*"))
         .arg(me)
-        .args(["--ignored", "--exact", "workload", "--test-threads=1"])
+        .args(["--ignored", "--exact", workload, "--test-threads=1"])
         .output();
     let run = run.unwrap_or_else(|error| panic!("valgrind is missing ({error}): apt install valgrind"));
     let text = String::from_utf8_lossy(&run.stderr);
@@ -161,7 +221,7 @@ fn instructions(function: &str) -> u64 {
     ignore = "counts optimised code: cargo test --release -p rings --test native_cost"
 )]
 fn generic_code_costs_what_hand_written_code_costs() {
-    let (generic, hand) = (instructions("generic_burst"), instructions("hand_burst"));
+    let (generic, hand) = (instructions("workload", "generic_burst"), instructions("workload", "hand_burst"));
     let more = 100.0 * (generic as f64 / hand as f64 - 1.0);
     let frames = (BURSTS / 4 * 41) as f64;
     println!("rx_burst, {BURSTS} bursts: {generic} instructions generic, {hand} by hand ({more:+.2}%)");
@@ -169,4 +229,24 @@ fn generic_code_costs_what_hand_written_code_costs() {
     assert!(hand as f64 > 5.0 * frames, "callgrind did not see the burst");
     assert!(more <= LIMIT, "the generic ring takes {more:.2}% more instructions; allowed: {LIMIT}%");
     assert!(more >= -SLOPPY, "the hand-written ring loses by {:.2}%: it measures nothing", -more);
+}
+
+/// The claim, the marks and the trylock are paid once for a burst; the buffers are taken at once by both.
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "counts optimised code: cargo test --release -p rings --test native_cost"
+)]
+fn a_ring_for_several_costs_little_more_than_one_for_one() {
+    let (single, shared) =
+        (instructions("done_bits", "single_burst"), instructions("done_bits", "shared_burst"));
+    let frames = (BURSTS / 4 * 41) as f64;
+    let (single, shared) = (single as f64 / frames, shared as f64 / frames);
+    println!("instructions for a frame, bursts of 32, 8, 1, 0: ddring {single:.2}, corec {shared:.2}");
+    assert!(single > 5.0, "callgrind did not see the burst");
+    assert!(
+        shared <= single * SHARED,
+        "corec takes {:.2} times ddring's; allowed: {SHARED}",
+        shared / single
+    );
 }

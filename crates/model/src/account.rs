@@ -155,7 +155,10 @@ fn latency(meter: &Meter) -> Latency {
     }
     Latency {
         mean: meter.latency_sum as f64 / h.len() as f64 / 1e6,
+        p10: at(0.1),
+        p25: at(0.25),
         p50: at(0.5),
+        p75: at(0.75),
         p90: at(0.9),
         p99: at(0.99),
         p999: at(0.999),

@@ -7,6 +7,7 @@
 //!   inclusive ways; any other LLC hit moves the line to the L2;
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
 //! * dirty LLC victims are written to DRAM;
+//! * a card on the other node writes to the LLC there, see below: DDIO is of its own node;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
 //!   somebody else wants it. All memory belongs to the near node.
 
@@ -95,6 +96,8 @@ pub struct Hierarchy {
     inclusive: u32,
     victims: u32,
     adjacent: bool,
+    /// The card is on the other node.
+    remote: bool,
     /// Counters.
     pub counts: Counts,
 }
@@ -132,6 +135,7 @@ impl Hierarchy {
             inclusive,
             victims: if ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
             adjacent: c.adjacent_prefetch,
+            remote: server.nic.remote,
             counts: Counts::default(),
             sample,
         }
@@ -191,13 +195,19 @@ impl Hierarchy {
         let dirty = if write { DIRTY } else { 0 };
         if let Some(holder) = self.holder(line) {
             // A store takes the line away, a load of a dirty line moves it as well: the reader is the
-            // next writer in every structure here.
+            // next writer in every structure here. Of a clean line, the LLC gives its copy and keeps it.
             let (was_dirty, level) = match holder {
                 Holder::L2(other) => {
                     let set = self.l2_set(line);
                     let taken = self.l2[other].remove(set, line);
+                    let was_dirty = taken.is_some_and(Entry::dirty);
+                    if !write && !was_dirty && self.llc.find(self.set_of(line), line).is_some() {
+                        self.counts.llc_hits += 1;
+                        self.fill(core, Entry::new(line, 0));
+                        return Level::Llc;
+                    }
                     let level = if self.is_far(other) { Level::Far } else { Level::Snoop };
-                    (taken.is_some_and(Entry::dirty), level)
+                    (was_dirty, level)
                 }
                 Holder::FarLlc { dirty } => (dirty, Level::Far),
             };
@@ -285,6 +295,9 @@ impl Hierarchy {
     /// reads the rest from DRAM.
     #[inline]
     pub fn dma_write(&mut self, line: u32, whole: bool) -> bool {
+        if self.remote {
+            return self.far_write(line, whole);
+        }
         let mut cached = false;
         if let Some(holder) = self.holder(line) {
             if let Holder::L2(core) = holder {
@@ -306,6 +319,28 @@ impl Hierarchy {
         }
         self.insert(set, self.ddio, Entry::new(line, DIRTY | IO));
         false
+    }
+
+    /// A DMA write of a card on the far node: the line leaves the caches here, and lies in the LLC there.
+    fn far_write(&mut self, line: u32, whole: bool) -> bool {
+        let set = self.set_of(line);
+        let here = self.llc.find(set, line).map(|way| self.llc.clear(set, way));
+        let holder = self.holder(line);
+        if let Some(Holder::L2(core)) = holder {
+            let set = self.l2_set(line);
+            self.l2[core].remove(set, line);
+        }
+        self.owner[self.sample.rank(line) as usize] = FAR_DIRTY;
+        let hit = matches!(holder, Some(Holder::FarLlc { .. }));
+        if hit {
+            self.counts.dma_write_hits += 1
+        } else {
+            self.counts.dma_write_misses += 1
+        }
+        if !whole && here.is_none() && holder.is_none() {
+            self.counts.dram_reads += 1;
+        }
+        hit
     }
 
     /// A DMA read of a line.

@@ -12,6 +12,8 @@ pub(crate) struct Priced {
     pub pool: CoreCache<View>,
     /// Cycles to take a buffer and give it back.
     pub cycles: f64,
+    /// Cycles of a call, however many buffers it takes.
+    pub call: u32,
     /// Time spent with the pool that all cores share, ps.
     pub spent: Spent,
 }
@@ -28,8 +30,9 @@ impl Buffers<View> for Priced {
         let began = m.now();
         let got = self.pool.take(m, out);
         self.spent.taking += m.now().saturating_sub(began).0;
-        if self.cycles > 0.0 {
-            m.work((self.cycles * got as f64) as u32);
+        let cycles = self.call + (self.cycles * got as f64) as u32;
+        if cycles > 0 {
+            m.work(cycles);
         }
         got
     }

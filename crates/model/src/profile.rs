@@ -137,6 +137,14 @@ pub struct Card {
     pub min_ring: u32,
     /// Largest ring the device accepts, entries.
     pub max_ring: u32,
+    /// Whether it is on the other node than the cores in use and their memory (`--numa remote`).
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub remote: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_false(b: &bool) -> bool {
+    !b
 }
 
 /// The numbers of the model, see docs/assumptions.md.
@@ -178,7 +186,10 @@ pub struct Constants {
     /// The card's own receive buffer of a port, KiB.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub nic_buffer_kib: Constant,
-    /// Rate of one transmit queue, Gbps on the wire.
+    /// Frames that the card's pipeline takes in a second, millions, however short they are.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub nic_mpps: Constant,
+    /// Rate of one transmit queue, Gbps on the wire; 0 where none is slower than its port.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub tx_queue_gbps: Constant,
     /// Cycles of a ring operation in L1.
@@ -242,6 +253,9 @@ pub struct Constants {
     /// Cycles to take a buffer from the core's own pool and give it back.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pool_cycles: Constant,
+    /// Cycles of a call of the pool, however many buffers it takes.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub pool_call_cycles: Constant,
     /// Cycles of an emulated NIC to move a frame's pointers, beside the words that it touches.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub emulator_cycles: Constant,
@@ -256,6 +270,8 @@ enum Of {
     Only(NicKind),
     /// Those with a card; others may have it.
     Card,
+    /// Those with this kind of NIC may have it, no others.
+    Some(NicKind),
 }
 
 impl Constants {
@@ -265,7 +281,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 37] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 39] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -282,6 +298,7 @@ impl Constants {
             ("pcie_read_ns", &self.pcie_read_ns, Of::Only(Card)),
             ("doorbell_ns", &self.doorbell_ns, Of::Only(Card)),
             ("nic_buffer_kib", &self.nic_buffer_kib, Of::Only(Card)),
+            ("nic_mpps", &self.nic_mpps, Of::Some(Card)),
             ("tx_queue_gbps", &self.tx_queue_gbps, Of::Only(Card)),
             ("op_cycles", &self.op_cycles, Of::Any),
             ("atomic_cycles", &self.atomic_cycles, Of::Any),
@@ -304,6 +321,7 @@ impl Constants {
             ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
             ("classify_cycles", &self.classify_cycles, Of::Only(Core)),
             ("pool_cycles", &self.pool_cycles, Of::Only(Core)),
+            ("pool_call_cycles", &self.pool_call_cycles, Of::Card),
             ("emulator_cycles", &self.emulator_cycles, Of::Card),
         ]
     }
@@ -344,9 +362,11 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
-const BUILT_IN: [(&str, &str); 2] = [
+const BUILT_IN: [(&str, &str); 4] = [
     ("rxbisect-testbed", include_str!("../../../profiles/rxbisect-testbed.toml")),
     ("ddio-bench", include_str!("../../../profiles/ddio-bench.toml")),
+    ("corec-testbed", include_str!("../../../profiles/corec-testbed.toml")),
+    ("corec-testbed-x520", include_str!("../../../profiles/corec-testbed-x520.toml")),
 ];
 
 impl Server {
@@ -404,6 +424,7 @@ impl Server {
         )?;
         check((1..=64).contains(&c.slices), "slices must be 1 to 64")?;
         check(self.l2_sets() == 1024, "an L2 must have 1024 sets")?;
+        check(self.nic.kind.is_card() || !self.nic.remote, "only a card can be on the other node")?;
         check((1..=4).contains(&self.nic.ports), "ports must be 1 to 4")?;
         check((1..=1024).contains(&self.buffers.stride_lines), "stride_lines must be 1 to 1024")?;
         self.buffers
@@ -413,7 +434,7 @@ impl Server {
         for (name, c, of) in self.constants.table() {
             let kind = self.nic.kind;
             let needed = of == Of::Any || of == Of::Only(kind) || of == Of::Card && kind.is_card();
-            let allowed = needed || of == Of::Card;
+            let allowed = needed || of == Of::Card || of == Of::Some(kind);
             check(!(needed && c.is_absent() && c.value == 0.0), &format!("{name} is missing"))?;
             check(allowed || c.is_absent(), &format!("{name} says nothing about this kind of NIC"))?;
             if !needed && c.is_absent() {

@@ -7,8 +7,14 @@ use serde::Serialize;
 pub struct Latency {
     /// Mean.
     pub mean: f64,
+    /// 10th percentile.
+    pub p10: f64,
+    /// 25th percentile.
+    pub p25: f64,
     /// Median.
     pub p50: f64,
+    /// 75th percentile.
+    pub p75: f64,
     /// 90th percentile.
     pub p90: f64,
     /// 99th percentile.

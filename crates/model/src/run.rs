@@ -172,6 +172,10 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
         return Ok(());
     }
     let nic = &s.server.nic;
+    if nic.remote {
+        let what = "an emulated NIC is a core of the other node already";
+        return Err(Error::Scenario(format!("{what}; allowed: a card on the cores' node")));
+    }
     if s.server.nic_core().is_some() {
         let what = "an emulated NIC passes on what a card receives";
         return Err(Error::Scenario(format!("{what}; the NIC of {} is a core", s.server.name)));
@@ -215,6 +219,8 @@ pub(crate) struct Run {
     patience: u64,
     /// The cores that play the NIC.
     nic_cores: Range<u32>,
+    /// Receiving cores, port by port.
+    queues: Vec<u32>,
 }
 
 /// Everything that a scenario allocates before the world exists.
@@ -291,7 +297,8 @@ impl Run {
         }
         let mut engine = Engine::new(sim, window);
         let cores = s.server.cores as usize;
-        let pool_cycles = s.server.constants.pool_cycles.value;
+        let c = &s.server.constants;
+        let (pool_cycles, pool_call) = (c.pool_cycles.value, c.pool_call_cycles.value as u32);
         if s.trial.is_some() || !s.peers.is_empty() {
             engine.sim().pause = s.server.pause();
         }
@@ -323,7 +330,8 @@ impl Run {
             first += queues[p] as usize;
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
                 let Some(cache) = caches.next() else { break };
-                let pool = Priced { pool: cache, cycles: pool_cycles, spent: Spent::default() };
+                let pool =
+                    Priced { pool: cache, cycles: pool_cycles, call: pool_call, spent: Spent::default() };
                 let core = first - queues[p] as usize + q;
                 let place = Place { core, queue: q as u32, queues: queues[p] };
                 let app = parts.tables.app(s, &book.meter, place)?;
@@ -359,6 +367,7 @@ impl Run {
             posted,
             patience: PATIENCE,
             nic_cores,
+            queues,
         })
     }
 
@@ -484,8 +493,8 @@ impl Run {
     fn report(mut self, s: &Scenario, window: &Window, settled: bool) -> Result<Report, Error> {
         let conservation = self.finish()?;
         let counters = self.book.counters.borrow().clone();
-        let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
-        Ok(account::report(s, &queues, window, &self.book.meter.borrow(), conservation, counters, settled))
+        let meter = self.book.meter.borrow();
+        Ok(account::report(s, &self.queues, window, &meter, conservation, counters, settled))
     }
 
     fn finish(&mut self) -> Result<Conservation, Error> {
@@ -560,13 +569,15 @@ fn spawn_card<R: Nic<View> + 'static>(
     let rate_bps = (s.server.nic.port_gbps * 1e9) as u64;
     let buffer_bytes = (c.nic_buffer_kib.value * 1024.0) as u32;
     let max_frame = s.server.buffers.room;
-    let config = Config { rate_bps, buffer_bytes, max_frame, ..Config::default() };
+    let pipeline_pps = (c.nic_mpps.value * 1e6) as u64;
+    let config = Config { rate_bps, pipeline_pps, buffer_bytes, max_frame };
     let port = Port::new(nic, s.steer.over(plug.queues), plug.queues, config);
     let queue_bps = (c.tx_queue_gbps.value * 1e9) as u64;
     for q in 0..plug.queues {
         nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
     }
-    let extra = ((c.pcie_read_ns.value + c.generator_us.value * 1e3) * 1e3) as u64;
+    let way = if s.server.nic.remote { c.remote_ns.value } else { 0.0 };
+    let extra = ((c.pcie_read_ns.value + way + c.generator_us.value * 1e3) * 1e3) as u64;
     let (first, emulated) = (plug.first, s.emulated);
     let (number, rx_book, tx_book) = (plug.port, book.clone(), book.clone());
     let config = TxConfig { rate_bps, head: 0, ..TxConfig::default() };

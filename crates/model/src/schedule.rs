@@ -60,6 +60,12 @@ impl Schedule {
         if self.len == 0 { PARKED } else { self.queue[self.head % AGENTS] >> AGENT }
     }
 
+    /// The earliest of the agents that are not running, and its time.
+    #[inline]
+    pub(crate) fn next(&self) -> (u64, usize) {
+        (self.floor(), self.queue[self.head % AGENTS] as usize % AGENTS)
+    }
+
     /// An agent that is not queued goes on at `time`, or waits for others.
     #[inline]
     pub(crate) fn set(&mut self, agent: usize, time: u64) {

@@ -65,6 +65,8 @@ pub(crate) struct Costs {
     pub doorbell: u64,
     /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
     pub mmio: u64,
+    /// The share of a miss that a core waits for, of words that a card on the other node writes (A43).
+    pub far_share: Option<f64>,
     /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
     /// place of [`Shares::load`].
     pub between_share: f64,
@@ -73,6 +75,8 @@ pub(crate) struct Costs {
     pub copy_line: u64,
 }
 
+/// Descriptors of a line: the words of so many frames come together (A43).
+const DESCRIPTORS: f64 = 4.0;
 /// Stores retire into the store buffer and their lines come in parallel: so many at a time (A19).
 const STORES: f64 = 8.0;
 
@@ -82,6 +86,8 @@ impl Costs {
         let ns = |v: f64| (v * 1e3) as u64;
         let cycle = 1e3 / s.ghz;
         let card = s.nic.kind == NicKind::Card;
+        // What is posted goes one way.
+        let way = if s.nic.remote { ns(c.remote_ns.value) / 2 } else { 0 };
         Costs {
             cycle,
             l2: ns(c.l2_hit_ns.value),
@@ -90,9 +96,10 @@ impl Costs {
             remote: ns(c.remote_ns.value),
             op: (c.op_cycles.value * cycle) as u64,
             atomic: (c.atomic_cycles.value * cycle) as u64,
-            write: ns(c.pcie_write_ns.value),
-            doorbell: ns(c.doorbell_ns.value),
+            write: ns(c.pcie_write_ns.value) + way,
+            doorbell: ns(c.doorbell_ns.value) + way,
             mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
+            far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
             between_share: overlap(&c.load_lines, 1.0),
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
@@ -122,53 +129,90 @@ pub(crate) struct Pending {
     pub older: (u64, u64),
 }
 
-/// What the world knows of a line of words.
+/// What the world knows of a line of words. Who has a copy of it is a set of bits: one for each core, one for
+/// all cards, of which no two use the same words.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WordLine {
     /// Agents parked until it is written, a bit each.
     pub watch: u64,
-    /// A contended line is busy until then.
-    pub free_at: u64,
-    /// Who touched it last, plus one, and who held it until that shows at `changed`.
-    pub last: u8,
-    pub before: u8,
+    /// Who has a copy, and who had one until what was stored last shows at `changed`.
+    pub has: u64,
+    had: u64,
+    /// Of a contended line: when whoever has it to itself is done with it.
+    pub changed: u64,
     /// Signals stored in it, wrapping.
     pub stores: u32,
-    pub changed: u64,
 }
 
+/// The bit of any card among those who have a copy.
+const CARD: u64 = 1 << 63;
+
 impl WordLine {
-    /// Who has the line at `at`: what was stored but does not show yet changes nothing.
-    #[inline]
-    fn holder(&mut self, at: u64) -> &mut u8 {
-        if at >= self.changed { &mut self.last } else { &mut self.before }
+    /// The bit of an agent; a view for set-up has none, and so never a copy.
+    pub(crate) fn bit(slot: usize, agent: Agent) -> u64 {
+        if agent.caches().is_none() { CARD } else { 1u64.checked_shl(slot as u32).unwrap_or(0) }
     }
 
-    /// `me` loads the line at `at`: whether somebody else had it.
+    /// Who has a copy at `at`: what was stored but does not show yet changes nothing.
     #[inline]
-    pub(crate) fn load(&mut self, me: u8, at: u64) -> bool {
-        std::mem::replace(self.holder(at), me) != me
+    fn copies(&mut self, at: u64) -> &mut u64 {
+        if at >= self.changed { &mut self.has } else { &mut self.had }
     }
 
-    /// Whether the line is somebody else's as `me` stores into it at `at`.
+    /// `me` loads the line at `at`: whether it had no copy. Cores share a line until it is written. A card
+    /// keeps what it has read; a line that only one core had then lies in that core's L2.
     #[inline]
-    pub(crate) fn is_foreign(&mut self, me: u8, at: u64) -> bool {
-        *self.holder(at) != me
+    pub(crate) fn load(&mut self, me: u64, at: u64) -> bool {
+        let copies = self.copies(at);
+        let missing = *copies & me == 0;
+        if me == CARD && missing && copies.is_power_of_two() {
+            *copies = me;
+        }
+        *copies |= me;
+        missing
+    }
+
+    /// What stands between `me` and a store at `at`.
+    #[inline]
+    pub(crate) fn claim(&mut self, me: u64, at: u64) -> Claim {
+        let cores = *self.copies(at) & !CARD;
+        match cores & me {
+            _ if cores == me => Claim::Free,
+            0 => Claim::Fetch,
+            _ => Claim::Recall,
+        }
     }
 
     /// `me` stored into the line at `at`, and that shows at `visible`.
     #[inline]
-    pub(crate) fn wrote(&mut self, me: u8, at: u64, visible: u64) {
+    pub(crate) fn wrote(&mut self, me: u64, at: u64, visible: u64) {
         let shown = at >= self.changed;
         if shown {
-            self.before = self.last;
+            self.had = self.has;
         }
         // Of two stores that do not show yet, the first one takes the line away.
-        if shown || self.last != me {
+        if shown || self.has != me {
             self.changed = visible;
         }
-        self.last = me;
+        self.has = me;
     }
+
+    /// `me` has a contended line to itself until `until`.
+    #[inline]
+    pub(crate) fn hold(&mut self, me: u64, until: u64) {
+        (self.has, self.changed) = (me, until);
+    }
+}
+
+/// What stands between a core and a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// Nothing: no other core has a copy.
+    Free,
+    /// The line has to come.
+    Fetch,
+    /// It is here, but others have copies to be taken from them.
+    Recall,
 }
 
 /// Per-core gauges that an observer reads between steps.
@@ -196,8 +240,8 @@ pub struct Gauge {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Read {
     pub line: u32,
-    /// How far into the poll, misses left out, ps.
-    pub into: u64,
+    /// How far into the poll, misses left out, ps; nothing for who waits for one word and does not poll.
+    pub into: Option<u64>,
     /// What the line's count of stores was.
     pub stores: u32,
 }
@@ -406,8 +450,23 @@ impl Sim {
             let a = watchers.trailing_zeros() as usize;
             watchers &= watchers - 1;
             let reads = &self.slots[a].reads;
-            let into = reads.iter().find(|r| r.line == line).map_or(0, |r| r.into);
+            let into = reads.iter().find(|r| r.line == line).and_then(|r| r.into).unwrap_or(0);
             self.wake_at(a, at.saturating_sub(into));
+        }
+    }
+
+    /// Agent `by` takes the contended line `line` from those who have copies, at `at`: whoever polls it must fetch
+    /// it again, from its next load on. Who waits for its word to change does not care.
+    pub(crate) fn taken(&mut self, line: u32, at: u64, by: usize) {
+        let mut watchers = self.lines[line as usize].watch;
+        while watchers != 0 {
+            let a = watchers.trailing_zeros() as usize;
+            watchers &= watchers - 1;
+            let read = self.slots[a].reads.iter().find(|r| r.line == line && r.into.is_some());
+            if let Some(into) = read.and_then(|r| r.into) {
+                // Of two at one time, the agent with the smaller number is first (A18).
+                self.wake_at(a, (at + u64::from(a < by)).saturating_sub(into));
+            }
         }
     }
 

@@ -5,6 +5,7 @@
 //! [`memory::Memory::chain`] once it is further ahead than the window allows.
 
 mod calls;
+mod contended;
 
 use std::cell::UnsafeCell;
 use std::rc::Rc;
@@ -15,7 +16,7 @@ use memory::{Buf, Ps};
 use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
-use crate::sim::{Agent, Pending, Read, Sim, lines_of};
+use crate::sim::{Agent, Claim, Pending, Read, Sim, WordLine, lines_of};
 use crate::space::{Origin, PoolId, Table};
 use calls::Place;
 
@@ -37,8 +38,8 @@ pub struct View {
     yielder: *const Yielder<(), ()>,
     pub(crate) slot: usize,
     agent: Agent,
-    /// What the agent is, at hand for every access: its mark on lines, its caches if it has some, its port.
-    me: u8,
+    /// What the agent is, at hand for every access: its bit in [`WordLine`], its caches if it has some, its port.
+    me: u64,
     core: Option<u32>,
     port: usize,
     clock: u64,
@@ -52,10 +53,12 @@ pub struct View {
     missed: u64,
     /// Whether the agent has done something else than polling since.
     busy: bool,
+    /// The line of words that a core has fetched last.
+    crossed: u32,
     prefetched: [(u32, u64); PREFETCHES],
     /// Lines of tables that it has looked up last.
     recent: [u32; RECENT],
-    /// When all stores made so far have their lines, where the NIC is a core and sees them then.
+    /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
     drained: u64,
     stamp: u64,
     origin: Origin,
@@ -68,7 +71,7 @@ impl View {
             yielder: std::ptr::null(),
             slot,
             agent,
-            me: slot as u8 + 1,
+            me: WordLine::bit(slot, agent),
             core: agent.caches(),
             port: agent.port() as usize,
             clock: 0,
@@ -78,6 +81,7 @@ impl View {
             polled: 0,
             missed: 0,
             busy: true,
+            crossed: u32::MAX - 1,
             prefetched: [(u32::MAX, 0); PREFETCHES],
             recent: [u32::MAX; RECENT],
             drained: 0,
@@ -139,10 +143,12 @@ impl View {
         self.clock += (reads / at_a_time * latency as f64) as u64;
     }
 
-    /// Lets every agent that could act before this one's clock do so.
+    /// Lets every agent that could act before this one's clock do so; of two at one time, the one with the
+    /// smaller number is first (A18).
     #[inline]
     fn order(&mut self) {
-        if self.clock > self.sim().floor {
+        let sim = self.sim();
+        if self.clock >= sim.floor && (self.clock, self.slot) > sim.schedule.next() {
             self.suspend(self.clock);
         }
     }
@@ -159,8 +165,7 @@ impl View {
             for read in &self.reads[..reads] {
                 let line = &mut sim.lines[read.line as usize];
                 line.watch |= 1 << slot;
-                // Who waits for one word does not poll.
-                let into = if period > 1 { read.into } else { 0 };
+                let into = read.into.filter(|_| period > 1);
                 sim.slots[slot].reads.push(Read { into, ..*read });
                 if line.stores != read.stores {
                     sim.wake_at(slot, 0); // since it was read, while another agent ran
@@ -190,7 +195,7 @@ impl View {
             return;
         }
         self.reads[n % READS] =
-            Read { line, into: self.elapsed(), stores: self.sim().lines[line as usize].stores };
+            Read { line, into: Some(self.elapsed()), stores: self.sim().lines[line as usize].stores };
         self.read_count = if n + 1 == 2 * READS { READS } else { n + 1 };
     }
 
@@ -243,7 +248,17 @@ impl View {
         let others = self.busy || self.missed > 0;
         let wait = match nic {
             _ if !others => cost.miss,
-            NicKind::Card if self.agent.is_core() => cost.wait,
+            NicKind::Card if self.agent.is_core() => match self.sim().costs.far_share {
+                // It was asked for together with the line before it.
+                Some(share) if line == self.crossed + 1 && cost.miss > self.sim().costs.snoop => {
+                    self.crossed = line;
+                    (cost.miss as f64 * share) as u64
+                }
+                _ => {
+                    self.crossed = line;
+                    cost.wait
+                }
+            },
             _ => (cost.miss as f64 * self.sim().costs.between_share) as u64,
         };
         self.missed += wait;
@@ -258,10 +273,11 @@ impl View {
         if let Some(core) = self.core {
             end = at + self.sim().costs.op;
             self.clock = end;
-            if self.sim().lines[line as usize].is_foreign(me, end) {
-                self.take(core, line, at);
+            let claim = self.sim().lines[line as usize].claim(me, end);
+            if claim != Claim::Free {
+                self.take(core, line, at, claim);
             }
-            visible = self.clock.max(self.drained);
+            visible = if self.sim().soft { self.clock.max(self.drained) } else { self.clock };
         } else {
             end = at;
             self.write_line(line, bytes);
@@ -271,10 +287,16 @@ impl View {
         visible
     }
 
-    /// A store takes a line from others, from `at` on; the clock is at the store's end.
+    /// A store takes a line from others, from `at` on; the clock is at the store's end. Copies of other cores
+    /// are recalled as a line is that one of them has.
     #[inline(never)]
-    fn take(&mut self, core: u32, line: u32, at: u64) {
-        let cost = self.sim().core_access(core, line, true, Kind::Word, at);
+    fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
+        let sim = self.sim();
+        let mut cost = sim.core_access(core, line, true, Kind::Word, at);
+        if claim == Claim::Recall {
+            let snoop = sim.costs.snoop;
+            cost = sim.prices_of(core).cost(Kind::Word, true, cost.miss.max(snoop));
+        }
         self.missed += cost.wait;
         self.waits(self.clock, cost);
     }
@@ -293,27 +315,11 @@ impl View {
         }
     }
 
-    /// A store at `at`: the core waits for its share. Between cores, others see it when the line is there,
-    /// after all stores before it.
+    /// A store at `at`: the core waits for its share. It is done when the line is there.
     #[inline]
     fn waits(&mut self, at: u64, cost: Cost) {
-        if self.sim().soft {
-            self.drained = self.drained.max(at + cost.miss);
-        }
+        self.drained = self.drained.max(at + cost.miss);
         self.clock += cost.wait;
-    }
-
-    /// An atomic on a contended line: waits for the line, then holds it. Stores before it come first.
-    fn atomic(&mut self, line: u32) {
-        self.order();
-        let me = self.me;
-        let at = self.clock.max(self.drained);
-        let sim = self.sim();
-        let l = &mut sim.lines[line as usize];
-        let transfer = if l.last == me { 0 } else { sim.costs.snoop };
-        l.free_at = at.max(l.free_at) + transfer + sim.costs.atomic;
-        (l.last, l.before) = (me, me);
-        self.clock = l.free_at;
     }
 
     #[inline]

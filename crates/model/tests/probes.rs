@@ -162,12 +162,12 @@ fn lock_waits_are_none_alone_and_grow_with_cores() {
     }
 }
 
-/// Cores with a ring each; values come at random times. `quiet` is what a core does when it finds
+/// Cores over `count` rings; values come at random times. `quiet` is what a core does when it finds
 /// nothing.
-fn polling_run(cores: u32, seed: u64, quiet: fn(&mut View)) -> Seen {
+fn polling_run(cores: u32, count: u32, seed: u64, quiet: fn(&mut View)) -> Seen {
     let mut w = World::new(server());
     let (received, tallies, done) = (Out::default(), Out::default(), Rc::new(Cell::new(false)));
-    let rings: Vec<_> = (0..cores).map(|_| Claims::<View>::new(&mut w.space, LEN).unwrap()).collect();
+    let rings: Vec<_> = (0..count).map(|_| Claims::<View>::new(&mut w.space, LEN).unwrap()).collect();
     let mut producers: Vec<_> = rings.iter().map(|r| r.producer()).collect();
     let over = done.clone();
     w.nic(move |m| {
@@ -177,13 +177,13 @@ fn polling_run(cores: u32, seed: u64, quiet: fn(&mut View)) -> Seen {
             let gap = [0, 0, 3_000, 100_000, 2_000_000][chance.below(5) as usize];
             let next = m.now() + Ps(u64::from(chance.below(gap + 1)));
             m.pause(next, false);
-            assert!(producers[chance.below(cores) as usize].offer(m, value), "the rings are long enough");
+            assert!(producers[chance.below(count) as usize].offer(m, value), "the rings are long enough");
         }
         let rest = m.now() + Ps::from_us(20);
         m.pause(rest, false);
         over.set(true);
     });
-    for (core, ring) in (0..).zip(rings) {
+    for (core, ring) in (0..cores).zip(rings.into_iter().cycle()) {
         let (received, tallies) = (received.clone(), tallies.clone());
         w.core(core, move |m| tallies.push(consume(m, core, ring.claimer(), quiet, &received)));
     }
@@ -199,14 +199,14 @@ fn polling_run(cores: u32, seed: u64, quiet: fn(&mut View)) -> Seen {
 /// core that polls again and again.
 #[test]
 fn skipping_idle_polls_changes_nothing() {
-    for cores in [1, 2, 5] {
+    for (cores, rings) in [(1, 1), (2, 2), (5, 5), (2, 1), (3, 1), (4, 2)] {
         for seed in 0..4 {
-            let parked = polling_run(cores, seed, View::idle);
-            let polled = polling_run(cores, seed, View::chain);
+            let parked = polling_run(cores, rings, seed, View::idle);
+            let polled = polling_run(cores, rings, seed, View::chain);
             for (a, b) in parked.received.iter().zip(&polled.received) {
-                assert_eq!(a, b, "{cores} cores, seed {seed}: parked against polled");
+                assert_eq!(a, b, "{cores} cores, {rings} rings, seed {seed}: parked against polled");
             }
-            assert_eq!(parked, polled, "{cores} cores, seed {seed}");
+            assert_eq!(parked, polled, "{cores} cores, {rings} rings, seed {seed}");
         }
     }
 }

@@ -5,9 +5,11 @@
 
 mod world;
 
-use memory::{Buf, Class, Memory, Ps, Side};
+use memory::{Buf, Class, Memory, Ps, Side, Touch};
 use model::View;
-use world::price::{ATOMIC, BELL, BYTE, DRAM, LLC, NS, OP, SNOOP, TLP, TO_CACHE, cost, until};
+use world::price::{
+    ATOMIC, BELL, BYTE, DRAM, LLC, NS, OP, REMOTE, SNOOP, STORES, TLP, TO_CACHE, cost, until,
+};
 use world::{Out, World, server};
 
 #[test]
@@ -82,18 +84,18 @@ fn cost_19_lock_hand_over() {
     w.core(0, move |m| {
         assert_eq!(m.swap_if(c, 0, 0, 1), Ok(()));
         until(m, 5_000 * NS);
-        m.release(c, 0, 0);
-        out.push(m.now());
+        let at = m.now();
+        assert_eq!(cost(m, |m| m.release(c, 0, 0)), OP + SNOOP / STORES, "the store waits in its buffer");
+        out.push(at + Ps(SNOOP)); // until the line is back from the core that tried
     });
     w.core(1, move |m| {
         until(m, 1_000 * NS);
         let Err(seen) = m.swap_if(c, 0, 0, 1) else { panic!("the lock is held") };
         assert_eq!(m.now(), Ps(1_000 * NS + SNOOP + ATOMIC));
         m.wait(c, 0, seen);
-        let [at] = released.all()[..] else { panic!("woken before the release") };
-        assert_eq!(m.now(), at, "parked until the word changes");
-        assert_eq!(m.swap_if(c, 0, 0, 1), Ok(()));
-        assert_eq!(m.now(), at + Ps(SNOOP + ATOMIC));
+        let [shows] = released.all()[..] else { panic!("woken before the release") };
+        assert_eq!(m.now(), shows + Ps(OP + SNOOP), "parked until the store shows, then it loads the word");
+        assert_eq!(cost(m, |m| assert_eq!(m.swap_if(c, 0, 0, 1), Ok(()))), SNOOP + ATOMIC);
     });
     w.run();
 }
@@ -280,16 +282,171 @@ fn cost_26_the_timeline_of_the_documentation() {
     });
     w.run();
     let went =
-        [("frame and completion left", 214_800), ("doorbell seen", 1_593_250), ("frame fetched", 1_611_250)];
+        [("frame and completion left", 214_800), ("doorbell seen", 1_590_125), ("frame fetched", 1_608_125)];
     assert_eq!(card.all(), went);
     let went = [
         ("completion seen", 537_000),
         ("frame read, worked on", 599_000),
         ("lock taken", 669_000),
-        ("lock released", 780_625),
-        ("doorbell rung", 793_250),
+        ("lock released", 777_500),
+        ("doorbell rung", 790_125),
     ];
     assert_eq!(zero.all(), went);
-    let went = [("swap failed", 739_000), ("woken", 780_625), ("lock taken", 850_625)];
+    let went = [("swap failed", 739_000), ("woken", 890_000), ("lock taken", 960_000)];
     assert_eq!(one.all(), went);
+}
+
+/// Readers of a line share it until it is written, whether or not its word is contended.
+#[test]
+fn cost_37_cores_share_a_line_until_it_is_written() {
+    let mut w = World::new(server());
+    let contended = w.contended();
+    let signal = w.words::<1>(Class::Signal, Side::Nic, 1);
+    w.nic(move |m| {
+        until(m, 10_000 * NS);
+        m.release(signal, 0, 1);
+    });
+    for core in 0..3 {
+        w.core(core, move |m| {
+            until(m, u64::from(core) * 1000 * NS);
+            // The card's last write left the line in the LLC, or nobody ever had it: then it is in DRAM.
+            let first = if core == 0 { DRAM } else { SNOOP };
+            assert_eq!(
+                cost(m, |m| {
+                    m.acquire(signal, 0);
+                }),
+                OP + first
+            );
+            assert_eq!(
+                cost(m, |m| {
+                    m.acquire(contended, 0);
+                }),
+                OP + SNOOP
+            );
+            until(m, (5000 + 100 * u64::from(core)) * NS);
+            for _ in 0..3 {
+                assert_eq!(
+                    cost(m, |m| {
+                        m.acquire(signal, 0);
+                    }),
+                    OP,
+                    "nobody took the copy away"
+                );
+                assert_eq!(
+                    cost(m, |m| {
+                        m.acquire(contended, 0);
+                    }),
+                    OP
+                );
+            }
+            until(m, (20_000 + 100 * u64::from(core)) * NS);
+            assert_eq!(
+                cost(m, |m| {
+                    m.acquire(signal, 0);
+                }),
+                OP + LLC,
+                "the LLC gives each reader a copy"
+            );
+            if core == 0 {
+                assert_eq!(
+                    cost(m, |m| m.release(contended, 0, 1)),
+                    OP + SNOOP / STORES,
+                    "copies are recalled"
+                );
+                assert_eq!(cost(m, |m| m.release(contended, 0, 2)), OP, "now it has the line to itself");
+            } else {
+                assert_eq!(cost(m, |m| assert_eq!(m.acquire(contended, 0), 2)), OP + SNOOP);
+            }
+        });
+    }
+    w.run();
+}
+
+/// An atomic has its line to itself from when it has come until it is done: a reader waits for that, and its
+/// copy has to be recalled by the next one.
+#[test]
+fn cost_38_readers_and_atomics_on_one_line() {
+    let mut w = World::new(server());
+    let c = w.contended();
+    w.core(0, move |m| {
+        until(m, 1000 * NS);
+        assert_eq!(
+            cost(m, |m| {
+                m.add(c, 0, 1);
+            }),
+            SNOOP + ATOMIC
+        );
+        until(m, 2000 * NS);
+        assert_eq!(
+            cost(m, |m| {
+                m.add(c, 0, 1);
+            }),
+            SNOOP + ATOMIC,
+            "core 1 has read it"
+        );
+        assert_eq!(
+            cost(m, |m| {
+                m.add(c, 0, 1);
+            }),
+            ATOMIC
+        );
+    });
+    w.core(1, move |m| {
+        until(m, 1010 * NS);
+        assert_eq!(cost(m, |m| assert_eq!(m.acquire(c, 0), 1)), OP + (SNOOP + ATOMIC - 10 * NS) + SNOOP);
+    });
+    w.run();
+}
+
+/// A core whose stores are under way does not hold a line meanwhile: its atomic begins behind them, and so
+/// does what it releases.
+#[test]
+fn cost_39_stores_show_before_the_release_behind_them() {
+    let mut w = World::new(server());
+    let (c, b) = (w.contended(), w.buffers(1));
+    w.core(0, move |m| {
+        until(m, 1000 * NS);
+        assert_eq!(cost(m, |m| m.meta(b, Buf(0), 0, Touch::Write)), DRAM / STORES);
+        let begun = Ps(1000 * NS);
+        m.add(c, 0, 1);
+        assert_eq!(m.now(), begun + Ps(DRAM + SNOOP + ATOMIC));
+        let begun = m.now();
+        m.meta(b, Buf(0), 1, Touch::Write);
+        m.release(c, 0, 7);
+        assert!(m.now() < begun + Ps(DRAM), "the core goes on");
+        m.add(c, 0, 1);
+        assert_eq!(m.now(), begun + Ps(DRAM + ATOMIC));
+    });
+    w.run();
+}
+
+/// A card on the other node writes into the LLC there: what it posts comes half a round trip later, and a
+/// core's first load of a line crosses. Of lines in a row, the second is asked for with the first.
+#[test]
+fn cost_40_a_card_on_the_other_node() {
+    let mut far = server();
+    far.nic.remote = true;
+    let mut w = World::new(far);
+    let f = w.words::<2>(Class::Signal, Side::Nic, 16);
+    let bell = w.bell();
+    w.nic(move |m| {
+        (0..12).for_each(|i| m.publish(f, i, [5, 1]));
+        until(m, 5_000 * NS + OP + BELL + REMOTE / 2 - 1);
+        assert_eq!(m.acquire(bell, 0), 0);
+        until(m, 5_000 * NS + OP + BELL + REMOTE / 2);
+        assert_eq!(m.acquire(bell, 0), 9);
+    });
+    w.core(0, move |m| {
+        let shows = 12 * (16 * BYTE + TLP) + TO_CACHE + REMOTE / 2;
+        until(m, shows - 1 - OP - SNOOP - REMOTE);
+        assert_eq!(m.acquire(f, 11), 0, "the load is over before the last one shows");
+        until(m, 2_000 * NS);
+        assert_eq!(cost(m, |m| assert_eq!(m.acquire(f, 0), 1)), OP + SNOOP + REMOTE);
+        assert_eq!(cost(m, |m| assert_eq!(m.acquire(f, 1), 1)), OP, "the same line");
+        assert_eq!(cost(m, |m| assert_eq!(m.acquire(f, 4), 1)), OP + (SNOOP + REMOTE) / 2, "the next one");
+        until(m, 5_000 * NS);
+        m.ring(bell, 9);
+    });
+    let mut engine = w.run();
+    assert_eq!(engine.sim().hierarchy.counts.dram_writes, 0, "the node's memory is not written");
 }

@@ -140,8 +140,10 @@ impl<R> Port<R> {
     where
         R: Nic<M>,
     {
-        self.rest(m, at.max(self.pipeline));
-        self.pipeline = m.now() + self.pipeline_gap;
+        let start = at.max(self.pipeline);
+        self.rest(m, start);
+        // It goes on while stores wait for the slot: what it has taken lies in the card's buffer.
+        self.pipeline = start + self.pipeline_gap;
         // `classify` bounded the length by `max_frame`; a completion has 16 bits for it.
         let len = a.len.min(u32::from(u16::MAX)) as u16;
         let frame = Frame::new(a.head, len, class.rss, class.kind);

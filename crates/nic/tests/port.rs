@@ -76,6 +76,13 @@ fn the_pipeline_has_its_own_rate() {
     }
     let times: Vec<_> = p.nic().stored.iter().map(|s| s.2.0).collect();
     assert_eq!(times, [0, 1_000_000, 2_000_000]);
+    // A store that takes long delays the next one, not the pipeline behind it.
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(1_500_000, 9), config));
+    for at in [0, 0, 4_000_000, 4_000_000] {
+        p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len: 60 });
+    }
+    let times: Vec<_> = p.nic().stored.iter().map(|s| s.2.0).collect();
+    assert_eq!(times, [0, 1_500_000, 4_000_000, 5_500_000]);
 }
 
 #[test]

@@ -31,7 +31,7 @@ pub(crate) struct Bench {
 #[derive(Subcommand, Debug)]
 enum What {
     /// Packets that the model simulates per second of wall time, on one core
-    Model(model::ModelBench),
+    Model(Box<model::ModelBench>),
     /// Frames per second of the rings between real threads, interfaces side by side
     Threads(threads::ThreadsBench),
     /// The DPDK driver's interfaces, other DPDK drivers and the machine's limits, side by side
@@ -44,7 +44,7 @@ enum What {
 /// An option that is not allowed.
 pub(crate) fn run(options: Bench) -> Result<(), Fail> {
     match options.what {
-        What::Model(options) => model::run(options),
+        What::Model(options) => model::run(*options),
         What::Threads(options) => threads::run(&options),
         What::Live(options) => live::run(&options),
     }

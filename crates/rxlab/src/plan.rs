@@ -32,7 +32,11 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "ddio-bench/descriptors",
     "corec/fig3",
     "corec/fig4",
+    "corec/fig5",
+    "corec/fig6",
     "corec/fig7",
+    "corec/table2",
+    "corec/table3",
     "corec/table4",
 ];
 

@@ -77,13 +77,18 @@ const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: f
 }
 
 /// All of them.
-pub(crate) const FIELDS: [Field; 32] = [
+pub(crate) const FIELDS: [Field; 39] = [
     f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
     f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
     f("mpps", "rate", "Mpps", |r| r.mpps),
+    f("received_mpps", "received", "Mpps", |r| r.per_core.iter().map(|c| c.mpps).sum()),
     f("drop_pct", "drops", "%", |r| r.drop_pct),
     f("latency_mean_us", "mean latency", "us", |r| r.latency_us.mean),
+    f("latency_p10_us", "p10 latency", "us", |r| r.latency_us.p10),
+    f("latency_p25_us", "p25 latency", "us", |r| r.latency_us.p25),
     f("latency_p50_us", "p50 latency", "us", |r| r.latency_us.p50),
+    f("latency_p75_us", "p75 latency", "us", |r| r.latency_us.p75),
+    f("latency_p90_us", "p90 latency", "us", |r| r.latency_us.p90),
     f("latency_p99_us", "p99 latency", "us", |r| r.latency_us.p99),
     f("latency_p999_us", "p99.9 latency", "us", |r| r.latency_us.p999),
     f("latency_max_us", "max latency", "us", |r| r.latency_us.max),
@@ -109,6 +114,8 @@ pub(crate) const FIELDS: [Field; 32] = [
     f("flow_reordered_pct", "reordered in their flow", "%", |r| reordering(r, "flow_reordered_pct")),
     f("flow_extent_max", "largest extent in a flow", "frames", |r| reordering(r, "flow_extent_max")),
     f("flow_n3_reordered_pct", "3-reordered in their flow", "%", |r| reordering(r, "flow_n3_reordered_pct")),
+    f("failed_claims_pct", "failed claims", "%", |r| part(r, "failed_claims", &["claims", "failed_claims"])),
+    f("deferred_pct", "deferred releases", "% of claims", |r| part(r, "deferred_releases", &["claims"])),
     f("ring_mean", "waiting in a ring", "frames", |r| {
         r.per_core.iter().map(|c| c.ring_mean).sum::<f64>() / r.per_core.len().max(1) as f64
     }),
@@ -117,6 +124,12 @@ pub(crate) const FIELDS: [Field; 32] = [
 /// 0 where cores have rings of their own: frames of a flow keep their order.
 fn reordering(r: &Report, name: &str) -> f64 {
     r.reordering.as_ref().and_then(|found| found.get(name)).copied().unwrap_or_default()
+}
+
+/// A counter's share of the sum of others, percent; 0 where the interface has none of them.
+fn part(r: &Report, of: &str, all: &[&str]) -> f64 {
+    let count = |name: &str| r.counters.get(name).copied().unwrap_or(0) as f64;
+    100.0 * count(of) / all.iter().map(|name| count(name)).sum::<f64>().max(1.0)
 }
 
 /// The mean over the first cores of all ports, or over the others.

@@ -71,6 +71,9 @@ pub(crate) struct Setup {
     /// Random reads of a frame that the first core of each port makes beside those of all (nf)
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Server")]
     pub target_reads: u32,
+    /// Node of the cores in use and their memory: the card's (local), or the other one (remote)
+    #[arg(long, value_name = "local|remote", default_value = "local", help_heading = "Server")]
+    pub numa: String,
     /// LLC ways that DDIO may fill [default: the server's]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub ddio_ways: Option<u32>,
@@ -172,6 +175,12 @@ impl Setup {
             check("--ddio-ways", ways, 1, server.caches.ways, "LLC ways")?;
             server.caches.ddio_ways = ways;
         }
+        server.nic.remote = match self.numa.as_str() {
+            "local" => false,
+            "remote" => true,
+            other => return Err(Fail::new(format!("--numa: unknown `{other}`; allowed: local, remote"))),
+        };
+        server.validate().map_err(|e| Fail::new(format!("--numa {}: {e}", self.numa)))?;
         let cores = self.cores.unwrap_or(server.cores);
         check("--cores", cores, 1, server.cores, &format!("cores of {}", server.name))?;
         let ports = self.ports.unwrap_or(server.nic.ports.min(cores));
@@ -403,6 +412,7 @@ impl Ready {
             "target_reads": s.target_reads,
             "rate": self.rate.to_string(),
             "steer": self.steer.name(),
+            "numa": s.numa,
             "ddio_ways": self.server.caches.ddio_ways,
             "ring": s.ring,
             "shared_by": s.shared_by,
@@ -476,6 +486,9 @@ impl Ready {
         flag("app", &s.app);
         if s.target_reads > 0 {
             flag("target-reads", &s.target_reads);
+        }
+        if self.server.nic.remote {
+            flag("numa", &s.numa);
         }
         flag("ddio-ways", &self.server.caches.ddio_ways);
         flag("interfaces", &interface);

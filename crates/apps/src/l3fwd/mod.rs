@@ -15,7 +15,7 @@ use crate::{App, Cause, End, Headers, Packet, Verdict};
 /// Cycles per frame beside memory accesses: assumed, of the order of DPDK's example of this name.
 pub const CYCLES: u32 = 150;
 /// Frames whose headers are prefetched.
-const AHEAD: usize = 4;
+const AHEAD: usize = 3;
 
 /// Looks up the destination, takes one hop off, and addresses the frame to the next hop.
 pub struct L3fwd<M: Memory> {

@@ -34,9 +34,7 @@ impl Memory for View {
         let p = place(w, i);
         match w.class {
             Class::Contended => {
-                self.order();
-                self.load((p.line, w.nic));
-                self.remember(p.line);
+                self.look(p.line);
                 return self.sim().words[p.word as usize];
             }
             // A register of the card.
@@ -58,12 +56,11 @@ impl Memory for View {
     fn release<const W: usize>(&mut self, w: Words<W>, i: u64, signal: u64) {
         debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
-        if w.class == Class::Contended {
-            self.order();
-        }
-        let visible = self.stored(p.line, 8);
-        let now = self.clock;
-        self.store(p, signal, if w.class == Class::Contended { now } else { visible });
+        let visible = match self.core {
+            Some(core) if w.class == Class::Contended => self.post(core, p.line),
+            _ => self.stored(p.line, 8),
+        };
+        self.store(p, signal, visible);
     }
 
     #[inline]
@@ -133,15 +130,16 @@ impl Memory for View {
 
     fn wait<const W: usize>(&mut self, w: Words<W>, i: u64, seen: u64) {
         let p = place(w, i);
-        self.order();
+        // It still polls what it read before.
+        let kept = (self.reads[0], self.read_count, self.pending);
+        self.look(p.line);
         if self.sim().words[p.word as usize] != seen || self.yielder.is_null() {
             return;
         }
-        // It still polls what it read before.
-        let kept = (self.reads[0], self.read_count, self.pending);
         self.forget();
         self.remember(p.line);
         self.parks(PARKED, 1);
+        self.look(p.line); // the store took its copy away
         (self.reads[0], self.read_count, self.pending) = kept;
     }
 

@@ -109,6 +109,12 @@ impl Naive {
             return Level::L2;
         }
         if let Some(theirs) = self.recall(line) {
+            // Several cores read a line that the LLC has as well: it gives its copy, and keeps it.
+            if !write && !theirs.dirty && find(self.llc_set(line), line).is_some() {
+                self.fill_l2(core, line, false);
+                self.counts.llc_hits += 1;
+                return Level::Llc;
+            }
             self.fill_l2(core, line, write || theirs.dirty);
             self.counts.snoops += 1;
             return Level::Snoop;

@@ -97,6 +97,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
             port_gbps: 1000.0,
             min_ring: 2,
             max_ring: 1 << 20,
+            remote: false,
         },
         constants,
     };

@@ -1,0 +1,65 @@
+//! Words that several agents write. Their lines cost what the interconnect takes, wherever caches have them.
+//!
+//! Readers share a line until it is written. Whoever writes it has it to itself, from when it has come
+//! until it is done; others queue behind that in order of time (A18).
+
+use super::View;
+use crate::profile::NicKind;
+use crate::sampling::Kind;
+use crate::sim::WordLine;
+
+impl View {
+    /// A load: a core without a copy waits for one.
+    pub(super) fn look(&mut self, line: u32) {
+        self.order();
+        if self.core.is_none() {
+            self.load((line, NicKind::Card));
+            return self.remember(line);
+        }
+        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
+        self.remember(line);
+        self.clock += costs.op;
+        let l = &mut self.sim().lines[line as usize];
+        if l.has & me == 0 {
+            l.has |= me;
+            let wait = l.changed.saturating_sub(at) + costs.snoop;
+            self.missed += wait;
+            self.clock += wait;
+        }
+    }
+
+    /// A store; when it shows. The core goes on while the line comes, as behind any other store (A19); what
+    /// it stored before shows before (A28).
+    pub(super) fn post(&mut self, core: u32, line: u32) -> u64 {
+        self.order();
+        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
+        let WordLine { has, changed, .. } = self.sim().lines[line as usize];
+        let mut wait = 0;
+        let mut shows = changed.max(at + costs.op).max(self.drained);
+        if has != me {
+            self.sim().taken(line, at, self.slot);
+            let cost = self.sim().prices_of(core).cost(Kind::Word, true, costs.snoop);
+            wait = cost.wait;
+            shows = shows.max(changed.max(at) + cost.miss);
+        }
+        self.missed += wait;
+        self.clock += costs.op + wait;
+        shows = shows.max(self.clock);
+        self.sim().lines[line as usize].hold(me, shows);
+        shows
+    }
+
+    /// An atomic: waits for the line, then holds it. Stores before it come first.
+    pub(super) fn atomic(&mut self, line: u32) {
+        self.order();
+        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
+        let WordLine { has, changed, .. } = self.sim().lines[line as usize];
+        let mut done = at.max(self.drained).max(changed) + costs.atomic;
+        if has != me {
+            self.sim().taken(line, at, self.slot);
+            done += costs.snoop;
+        }
+        self.sim().lines[line as usize].hold(me, done);
+        self.clock = done;
+    }
+}

@@ -16,6 +16,7 @@ use crate::plan::{Claim, Finding, Kind, Plan, Series};
 use crate::queue;
 use crate::setup::Setup;
 use crate::slices::slices;
+use crate::transfer;
 
 use at::At;
 pub(crate) use at::Measured;
@@ -63,13 +64,33 @@ enum Other {
     Found(Measured),
     /// A queueing system.
     Queue(queue::Options),
+    /// Connections through a router.
+    Tcp(transfer::Options),
 }
 
 impl Other {
+    fn new(kind: Kind, series: &Series, words: &[String], overrides: Overrides) -> Result<Other, Fail> {
+        if kind == Kind::Queue {
+            let mut options = queue::Options::parse(words)?;
+            options.seed = overrides.seed;
+            return Ok(Other::Queue(options));
+        }
+        let mut words = words.to_vec();
+        if !series.interface.is_empty() {
+            words.extend(["--interface".to_string(), series.interface.clone()]);
+        }
+        let mut options = transfer::Options::parse(&words)?;
+        options.seed = overrides.seed;
+        options.placements = overrides.placements.unwrap_or(options.placements);
+        options.sampling = overrides.sampling.unwrap_or(options.sampling);
+        Ok(Other::Tcp(options))
+    }
+
     fn find(self) -> Result<Measured, Fail> {
         match self {
             Other::Found(found) => Ok(found),
             Other::Queue(options) => options.measure(),
+            Other::Tcp(options) => options.measure(),
         }
     }
 }
@@ -110,10 +131,9 @@ impl Prepared {
         for (index, series) in plan.series.iter().enumerate() {
             let named = |e: Fail| Fail::new(format!("{}: series {}: {e}", plan.id, series.id));
             for (x, words) in plan.points(series) {
-                if plan.kind == Kind::Queue {
-                    let mut options = queue::Options::parse(&words).map_err(named)?;
-                    options.seed = overrides.seed;
-                    others.push((index, x, Other::Queue(options)));
+                if plan.kind != Kind::Compare {
+                    let other = Other::new(plan.kind, series, &words, overrides).map_err(named)?;
+                    others.push((index, x, other));
                     continue;
                 }
                 let mut setup = Setup::parse(&words).map_err(named)?;

@@ -28,6 +28,7 @@ mod setup;
 mod slices;
 mod table;
 mod trace;
+mod transfer;
 mod verdict;
 
 use std::process::ExitCode;
@@ -70,6 +71,8 @@ enum Command {
     Bench(bench::Bench),
     /// Measure this machine's primitives as a profile for the model
     Calibrate(calibrate::Options),
+    /// TCP between two hosts through a modelled router
+    Tcp(transfer::Transfer),
     /// One queue for all servers against one for each: simulated, and in exact theory
     Queue(queue::Queue),
     /// Show the described servers
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
             Command::Live(options) => live::run(options),
             Command::Bench(options) => bench::run(options),
             Command::Calibrate(options) => calibrate::run(options),
+            Command::Tcp(options) => transfer::run(&options),
             Command::Queue(options) => queue::run(&options),
             Command::Profile(options) => profile::run(options),
         },

@@ -35,9 +35,13 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "corec/fig5",
     "corec/fig6",
     "corec/fig7",
+    "corec/fig8",
+    "corec/fig9",
+    "corec/fig10",
     "corec/table2",
     "corec/table3",
     "corec/table4",
+    "corec/table5",
 ];
 
 /// A published figure or table.
@@ -127,6 +131,8 @@ pub(crate) enum Kind {
     Compare,
     /// `rxlab queue`: queueing theory.
     Queue,
+    /// `rxlab tcp`: connections through a modelled router.
+    Tcp,
 }
 
 /// How an x axis is drawn.

@@ -159,9 +159,26 @@ const QUEUE: [Field; 9] = [
     f("customers", "customers", "", |_| f64::NAN),
 ];
 
+/// Fields of a transfer, see `transfer.rs`.
+const TRANSFER: [Field; 13] = [
+    f("fct_mean_us", "mean flow completion time", "us", |_| f64::NAN),
+    f("fct_p50_us", "p50 flow completion time", "us", |_| f64::NAN),
+    f("fct_p99_us", "p99 flow completion time", "us", |_| f64::NAN),
+    f("fct_max_us", "max flow completion time", "us", |_| f64::NAN),
+    f("fct_s", "mean flow completion time", "s", |_| f64::NAN),
+    f("goodput_gbps", "goodput of a flow", "Gbps", |_| f64::NAN),
+    f("retransmissions", "retransmissions", "of a flow", |_| f64::NAN),
+    f("needless", "recoveries undone", "of a flow", |_| f64::NAN),
+    f("timeouts", "timeouts", "of a flow", |_| f64::NAN),
+    f("late_pct", "frames behind later ones", "%", |_| f64::NAN),
+    f("dropped", "drops", "frames", |_| f64::NAN),
+    f("frames", "frames", "", |_| f64::NAN),
+    f("connections", "connections", "", |_| f64::NAN),
+];
+
 /// The description of a field, `None` for an unknown name.
 pub(crate) fn describe(name: &str) -> Option<&'static Field> {
-    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).find(|f| f.name == name)
+    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&TRANSFER).find(|f| f.name == name)
 }
 
 impl Row {

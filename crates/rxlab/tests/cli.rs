@@ -559,3 +559,21 @@ metric = ["up.mean_ratio"]
     refused(&["experiment", "run", bad.to_str().unwrap()], &["search", "kind compare"]);
     fs::remove_dir_all(dir).unwrap();
 }
+
+#[test]
+fn transfers_close_and_run_again() {
+    let args = ["tcp", "--flows", "8", "--bytes", "10000", "--cores", "2", "--rounds", "2", "--json"];
+    let found = json(&args);
+    assert_eq!((found["connections"].as_f64(), found["timeouts"].as_f64()), (Some(16.0), Some(0.0)));
+    let of = |name: &str| found[name].as_f64().unwrap();
+    assert!(of("fct_p50_us") <= of("fct_p99_us") && of("fct_p99_us") <= of("fct_max_us"), "{found}");
+    // Two round trips of two answers at the least.
+    assert!(of("fct_mean_us") > 40.0 && of("fct_mean_us") < 1000.0, "{found}");
+    let again: Vec<_> = found["reproduce"].as_str().unwrap().split(' ').skip(1).collect();
+    assert_eq!(json(&again.into_iter().chain(["--json"]).collect::<Vec<_>>()), found);
+    refused(&["tcp", "--cores", "5"], &["--cores 5", "1 to 4"]);
+    refused(&["tcp", "--flows", "0"], &["--flows 0", "1 to 64511"]);
+    refused(&["tcp", "--ring", "100"], &["--ring 100", "power of two"]);
+    refused(&["tcp", "--interface", "tokenring"], &["tokenring", "corec"]);
+    refused(&["tcp", "--limit-s", "0"], &["--limit-s 0", "1 to 100"]);
+}

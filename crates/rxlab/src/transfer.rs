@@ -1,0 +1,252 @@
+//! `rxlab tcp`: TCP between two hosts through a modelled router, an interface under test on both of its ports.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use apps::Kind;
+use clap::{Args, Parser};
+use memory::Ps;
+use model::{App, SAMPLING, Scenario, Start};
+use serde_json::{Map, Value, json};
+use tcp::{Host, Job, Totals};
+
+use crate::fail::Fail;
+use crate::figure::Measured;
+use crate::out;
+use crate::point::Point;
+use crate::row;
+use crate::setup::Setup;
+use crate::table::{Table, num, number, words};
+
+/// From a frame's last bit at a host to the first bit of its answer, ps (A60): half a round trip of an idle path,
+/// about. The server's own share comes on top.
+const HOST_DELAY: u64 = 10 * tcp::US;
+
+/// Options of `tcp`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  rxlab tcp --flows 64 --bytes 10000 --rounds 20 --interface corec --cores 4
+  rxlab tcp --bytes 1073741824 --interface corec --cores 2 --json
+
+A client on one port sends, a server on the other receives; the router between them forwards with l3fwd, with as many
+cores for each port. A connection lasts from its SYN until both FINs are acknowledged.")]
+pub(crate) struct Transfer {
+    #[command(flatten)]
+    options: Options,
+    /// Write JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+/// A router, and what is sent through it.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Options {
+    /// Connections at a time
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    flows: u32,
+    /// Bytes that the client sends on each
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    bytes: u64,
+    /// Rounds of connections, one when all of the last have closed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    rounds: u32,
+    /// Receive interface of both ports
+    #[arg(long, value_name = "NAME", default_value = "corec")]
+    pub interface: String,
+    /// Server profile; the router has two of its NICs, or a NIC of two ports
+    #[arg(long, value_name = "NAME", default_value = "corec-testbed-x520")]
+    server: String,
+    /// Cores of each port
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    cores: u32,
+    /// Rx ring entries, as `rxlab compare` has them
+    #[arg(long, value_name = "N", default_value_t = 512)]
+    ring: u32,
+    /// Seed of placement, replacement and sequence numbers
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Page placements to run (seeds S, S+1 ..): connections of all of them count
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub placements: u32,
+    /// Simulate one cache set in N, a power of two up to 64; 1 is exact
+    #[arg(long, value_name = "N", default_value_t = SAMPLING)]
+    pub sampling: u32,
+    /// Longest simulated time of a run, s
+    #[arg(long, value_name = "S", default_value_t = 60)]
+    limit_s: u64,
+}
+
+/// A command line of nothing but [`Options`]; of an option that is given twice, the last one counts.
+#[derive(Parser)]
+#[command(args_override_self = true)]
+struct Alone {
+    #[command(flatten)]
+    options: Options,
+}
+
+/// What one placement gave.
+struct Run {
+    /// Of each connection, ps.
+    times: Vec<u64>,
+    client: Totals,
+    server: Totals,
+    dropped: u64,
+    done: bool,
+}
+
+/// Runs it.
+///
+/// # Errors
+/// A value that is not allowed.
+pub(crate) fn run(transfer: &Transfer) -> Result<(), Fail> {
+    let found = transfer.options.measure()?;
+    if transfer.json {
+        let fields = found.fields.iter().map(|(name, v)| ((*name).to_string(), json!(v)));
+        let mut data: Map<String, Value> = fields.collect();
+        data.insert("reproduce".into(), found.reproduce.into());
+        return out::json(&data);
+    }
+    let mut table = Table::new(&[words("what"), number("found", ""), words("unit")]);
+    for (name, value) in &found.fields {
+        if let Some(field) = row::describe(name) {
+            table.rows.push(vec![field.heading.into(), num(*value), field.unit.into()]);
+        }
+    }
+    out::print(&format!("{}\nreproduce: {}\n", table.text(false), found.reproduce))
+}
+
+impl Options {
+    /// Reads options as a command line has them.
+    ///
+    /// # Errors
+    /// In one line: the option that is not allowed.
+    pub(crate) fn parse(words: &[String]) -> Result<Options, Fail> {
+        let words = std::iter::once("rxlab").chain(words.iter().map(String::as_str));
+        let options = Alone::try_parse_from(words).map_err(|e| Fail::usage(&e))?.options;
+        options.points()?;
+        Ok(options)
+    }
+
+    /// One port's interface and cores, once for each placement.
+    fn points(&self) -> Result<Vec<Point>, Fail> {
+        let in_all = u64::from(self.flows) * u64::from(self.rounds);
+        if in_all == 0 || in_all > Job::MOST {
+            let what = format!("--flows {} --rounds {}", self.flows, self.rounds);
+            return Err(Fail::new(format!("{what}: allowed: 1 to {} connections in all", Job::MOST)));
+        }
+        if self.bytes > 1 << 40 {
+            return Err(Fail::new(format!("--bytes {}: allowed: 0 to {}", self.bytes, 1_u64 << 40)));
+        }
+        if !(1..=100).contains(&self.limit_s) {
+            return Err(Fail::new(format!("--limit-s {}: allowed: 1 to 100 s", self.limit_s)));
+        }
+        let words = format!(
+            "--server {} --cores {} --ports 1 --app {} --ring {} --seed {} --placements {} --sampling {}",
+            self.server,
+            self.cores,
+            Kind::L3fwd.name(),
+            self.ring,
+            self.seed,
+            self.placements,
+            self.sampling
+        );
+        let words: Vec<String> = words.split(' ').map(str::to_string).collect();
+        let ready = Setup::parse(&words)?.ready()?;
+        if 2 * self.cores > ready.server.cores {
+            return Err(Fail::new(format!(
+                "--cores {}: allowed: 1 to {}, half of the cores of {}",
+                self.cores,
+                ready.server.cores / 2,
+                ready.server.name
+            )));
+        }
+        ready.points(&self.interface, Start::Empty)
+    }
+
+    /// Transfers, over all placements.
+    ///
+    /// # Errors
+    /// What the model cannot run.
+    pub(crate) fn measure(&self) -> Result<Measured, Fail> {
+        let runs = self.points()?.iter().map(|p| self.transfer(p)).collect::<Result<Vec<_>, _>>()?;
+        let mut times: Vec<u64> = runs.iter().flat_map(|r| r.times.iter().copied()).collect();
+        times.sort_unstable();
+        let connections = u64::from(self.flows) * u64::from(self.rounds) * u64::from(self.placements);
+        // A time that is missing must not improve the others.
+        let all = runs.iter().all(|r| r.done);
+        let us = |ps: f64| if all { ps / tcp::US as f64 } else { f64::NAN };
+        let quantile = |q: f64| {
+            let rank = (q * times.len() as f64).ceil() as usize;
+            us(times.get(rank.saturating_sub(1)).map_or(f64::NAN, |t| *t as f64))
+        };
+        let mean = us(times.iter().map(|t| *t as f64).sum::<f64>() / times.len() as f64);
+        let count = |of: fn(&Run) -> u64| runs.iter().map(of).sum::<u64>() as f64;
+        let each = |n: f64| n / connections as f64;
+        Ok(Measured {
+            fields: vec![
+                ("fct_mean_us", mean),
+                ("fct_p50_us", quantile(0.5)),
+                ("fct_p99_us", quantile(0.99)),
+                ("fct_max_us", quantile(1.0)),
+                ("fct_s", mean / 1e6),
+                ("goodput_gbps", self.bytes as f64 * 8e-3 / mean),
+                ("retransmissions", each(count(|r| r.client.retransmitted + r.server.retransmitted))),
+                ("needless", each(count(|r| r.client.undone + r.server.undone))),
+                ("timeouts", each(count(|r| r.client.timeouts + r.server.timeouts))),
+                ("late_pct", 100.0 * count(|r| r.client.late + r.server.late) / count(frames)),
+                ("dropped", count(|r| r.dropped)),
+                ("frames", count(frames)),
+                ("connections", times.len() as f64),
+            ],
+            reproduce: self.command(),
+        })
+    }
+
+    fn transfer(&self, point: &Point) -> Result<Run, Fail> {
+        let job = Job { flows: self.flows, bytes: self.bytes, rounds: self.rounds, seed: point.seed };
+        let gbps = point.server.nic.port_gbps;
+        let client = Rc::new(RefCell::new(Host::client(job, gbps, HOST_DELAY)));
+        let server = Rc::new(RefCell::new(Host::server(job, gbps, HOST_DELAY)));
+        let mut scenario = Scenario {
+            app: App::L3fwd,
+            cores: 2 * point.cores,
+            peers: vec![client.clone(), server.clone()],
+            limit: Ps::from_us(self.limit_s * 1_000_000),
+            ..point.scenario(Vec::new())
+        };
+        scenario.server.nic.ports = 2;
+        let (report, done) = model::transfer(&mut scenario)
+            .map_err(|e| Fail::new(format!("{}: {e}", point.interface.name())))?;
+        let (client, server) = (client.borrow(), server.borrow());
+        Ok(Run {
+            times: client.times(),
+            client: client.totals(),
+            server: server.totals(),
+            dropped: report.drops.values().sum(),
+            done,
+        })
+    }
+
+    fn command(&self) -> String {
+        format!(
+            "rxlab tcp --flows {} --bytes {} --rounds {} --interface {} --server {} --cores {} --ring {} --seed {} \
+             --placements {} --sampling {} --limit-s {}",
+            self.flows,
+            self.bytes,
+            self.rounds,
+            self.interface,
+            self.server,
+            self.cores,
+            self.ring,
+            self.seed,
+            self.placements,
+            self.sampling,
+            self.limit_s
+        )
+    }
+}
+
+fn frames(run: &Run) -> u64 {
+    run.client.sent + run.server.sent
+}

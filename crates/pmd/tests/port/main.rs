@@ -5,7 +5,7 @@
 mod bench;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use bench::{Core, NONE, Pool, Port, bytes, drain, fill, receive, send};
 use memory::Buf;
@@ -249,14 +249,20 @@ fn several_threads_poll_one_queue() {
         let mut pool = Pool::new(1024);
         port.start(1, 64, &mut pool).unwrap();
         assert!(port.half(0, THREADS).is_null() && port.half(1, 0).is_null());
-        let done = AtomicBool::new(false);
+        let (done, shares) = (AtomicBool::new(false), [const { AtomicU64::new(0) }; THREADS as usize - 1]);
         let halves: Vec<usize> = (1..THREADS).map(|half| port.half(0, half) as usize).collect();
         let mut first = Lcore::new(pool);
         let mut got = std::thread::scope(|s| {
             let done = &done;
-            let others: Vec<_> = halves.iter().map(|&half| s.spawn(move || poll(half, done))).collect();
+            let others: Vec<_> = halves
+                .iter()
+                .zip(&shares)
+                .map(|(&half, share)| s.spawn(move || poll(half, share, done)))
+                .collect();
             let mut got = Vec::new();
-            while first.next < 20_000 {
+            // A busy scheduler may let a thread wait for long.
+            let all_had_some = || shares.iter().all(|n| n.load(Relaxed) > 0);
+            while first.next < 20_000 || (!all_had_some() && first.next < 20_000_000) {
                 first.send(port.txq(0), 4, 8);
                 got.extend(take(port.half(0, 0), &mut first.pool));
                 std::thread::yield_now();
@@ -293,10 +299,11 @@ fn several_threads_poll_one_queue() {
 }
 
 /// Numbers of the frames that a half receives until it is done, and the pool from which it refilled.
-fn poll(half: usize, done: &AtomicBool) -> (Vec<u64>, Pool) {
+fn poll(half: usize, share: &AtomicU64, done: &AtomicBool) -> (Vec<u64>, Pool) {
     let (mut got, mut pool) = (Vec::new(), Pool::new(1024));
     while !done.load(Relaxed) {
         got.extend(take(half as *mut _, &mut pool));
+        share.store(got.len() as u64, Relaxed);
         std::thread::yield_now();
     }
     (got, pool)

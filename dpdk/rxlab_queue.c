@@ -252,10 +252,12 @@ rxlab_rx_queue_close(struct rxlab_rx_queue *q)
 	q->dev->eth_dev->data->rx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STOPPED;
 	for (i = 0; i < q->nb_halves; i++) {
 		struct rxlab_rx_half *h = &q->halves[i];
+		struct rxlab_rxq *ring = rxlab_port_rxq(q->dev->port, q->id, i);
 
-		if (h->ring == NULL)
+		/* Also one that was never opened: a shared ring gives its buffers back when all its halves have left. */
+		if (ring == NULL)
 			continue;
-		rxlab_rxq_drain(h->ring, give_back, NULL);
+		rxlab_rxq_drain(ring, give_back, NULL);
 		rxlab_put_bulk(h->spares, h->nb_spares);
 		h->nb_spares = 0;
 		h->ring = NULL;

@@ -151,11 +151,11 @@ rxlab_rss_hash_conf_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *conf)
 }
 
 static int
-check_reta_size(const struct rxlab_dev *d, uint16_t size)
+check_reta_size(const struct rte_eth_dev *dev, uint16_t size)
 {
 	if (size == RETA_SIZE)
 		return 0;
-	PMD_LOG(ERR, "%s: a redirection table of %u entries: allowed are %u", rxlab_name(d), size, RETA_SIZE);
+	PMD_LOG(ERR, "%s: a redirection table of %u entries: allowed are %u", dev->data->name, size, RETA_SIZE);
 	return -EINVAL;
 }
 
@@ -166,7 +166,7 @@ rxlab_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta
 	struct rxlab_rss rss = d->rss;
 	uint32_t i;
 
-	if (check_reta_size(d, size) != 0)
+	if (check_reta_size(dev, size) != 0)
 		return -EINVAL;
 	for (i = 0; i < size; i++) {
 		const struct rte_eth_rss_reta_entry64 *group = &reta[i / RTE_ETH_RETA_GROUP_SIZE];
@@ -189,7 +189,7 @@ rxlab_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta,
 	const struct rxlab_dev *d = rxlab_dev_of(dev);
 	uint32_t i;
 
-	if (check_reta_size(d, size) != 0)
+	if (check_reta_size(dev, size) != 0)
 		return -EINVAL;
 	for (i = 0; i < size; i++) {
 		struct rte_eth_rss_reta_entry64 *group = &reta[i / RTE_ETH_RETA_GROUP_SIZE];

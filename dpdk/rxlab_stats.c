@@ -11,8 +11,10 @@ static uint64_t
 since_reset(const struct rxlab_dev *d, const uint64_t *word)
 {
 	const uint64_t *base = RTE_PTR_ADD(&d->base, RTE_PTR_DIFF(word, &d->now));
+	/* First: the count never falls below it. Pairs with the store in rxlab_stats_reset. */
+	uint64_t from = __atomic_load_n(base, __ATOMIC_ACQUIRE);
 
-	return __atomic_load_n(word, __ATOMIC_RELAXED) - *base;
+	return __atomic_load_n(word, __ATOMIC_RELAXED) - from;
 }
 
 uint64_t
@@ -84,7 +86,7 @@ rxlab_stats_reset(struct rte_eth_dev *dev)
 
 	/* Word by word: each is read whole while its writer goes on. */
 	for (i = 0; i < sizeof(d->now) / sizeof(*now); i++)
-		base[i] = __atomic_load_n(&now[i], __ATOMIC_RELAXED);
+		__atomic_store_n(&base[i], __atomic_load_n(&now[i], __ATOMIC_RELAXED), __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -304,11 +304,13 @@ impl<M: Memory> HostHalf<M> {
 
     /// Moves TAIL past all that is marked, if there is something, and nobody else is about it.
     #[inline(always)]
-    fn release(&mut self, m: &mut M, posted: u64) -> bool {
+    fn release(&mut self, m: &mut M) {
+        // Anew: others may have moved it while this thread read its batch. A hint, the lock orders.
+        let posted = self.posted.peek(m);
         if !self.shared.marked(m, posted) {
-            return false;
+            return;
         }
-        let Some(posted) = self.posted.try_lock(m) else { return false };
+        let Some(posted) = self.posted.try_lock(m) else { return };
         let n = self.shared.run(m, posted);
         self.shared.unmark(m, posted, n);
         let end = posted.wrapping_add(n);
@@ -316,7 +318,6 @@ impl<M: Memory> HostHalf<M> {
             m.ring(self.shared.words.tail, end); // pairs with the acquire of the NIC half's `refresh`
         }
         self.posted.unlock(m, end); // pairs with the acquire in `rx_burst`
-        n > 0
     }
 
     /// Posts buffers in descriptors that have had none since the ring started, and frees the lock, which the
@@ -339,7 +340,7 @@ impl<M: Memory> HostHalf<M> {
         }
         m.release(self.shared.short, 0, short);
         self.posted.unlock(m, posted);
-        self.release(m, posted);
+        self.release(m);
         (short & MISSING) as usize
     }
 
@@ -378,9 +379,11 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         let posted = m.acquire(self.shared.posted, 0) >> 1;
         let claim = self.claim(m, bufs, out.len(), posted);
         let taken = if claim.1 > 0 { self.read(m, bufs, claim, out) } else { 0 };
-        let released = self.release(m, posted);
+        self.release(m);
         if claim.1 > 0 {
-            self.deferred += u64::from(!released);
+            // A descriptor that is posted anew has a number higher by the size of the ring.
+            let end = claim.0.wrapping_add(claim.1);
+            self.deferred += u64::from(self.posted.peek(m).wrapping_sub(end) < self.shared.words.size);
         } else if m.relaxed(self.shared.short, 0) & MISSING != 0
             && let Some(posted) = self.posted.try_lock(m)
         {

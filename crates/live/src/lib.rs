@@ -3,7 +3,8 @@
 //!
 //! [`run`] moves a number of frames and checks every one of them: none lost that was not counted as
 //! dropped, none twice, none torn, none overtaken by a later one of its flow; and every buffer comes
-//! back. Where several workers poll one ring, frames may overtake: then it tells by how much. There may be more threads than cores: whoever waits yields.
+//! back. Where several workers poll one ring, frames may overtake: then it tells by how much. There may be
+//! more threads than cores: whoever waits yields.
 
 mod antagonist;
 mod back;

@@ -16,11 +16,13 @@
 //! before, and its reader may still be at work. A thread has the buffers in hand before it claims, as many as
 //! it found frames; it never claims nothing.
 //!
-//! **Release.** Who has read a batch sets its bits in `read_done`, a word at a time, then tries the lock of
-//! `posted`. Its holder counts the bits that follow the last descriptor posted, clears them, moves TAIL, and
-//! frees the lock: in this order, since a descriptor may come round as soon as TAIL has moved. Who finds the
-//! lock taken, or a gap, goes on with its frames: some later poll, of any thread, releases. So the NIC sees one
-//! consumer (§3.4.2), and a thread that sleeps on a claim stops the others only after a round (§3.4.4).
+//! **Release.** Who has read the batch that is to be posted next tries the lock of `posted` at once: nobody can
+//! post past that batch, so it needs no bits. Who has read a later one, or finds the lock taken, sets its bits
+//! in `read_done`, a word at a time, then tries the lock if the gap before them has closed. The lock's holder
+//! counts the bits that follow, clears them, moves TAIL, and frees the lock: in this order, since a descriptor
+//! may come round as soon as TAIL has moved. Who finds the lock taken, or a gap, goes on with its frames: some
+//! later poll, of any thread, releases. So the NIC sees one consumer (§3.4.2), and a thread that sleeps on a
+//! claim stops the others only after a round (§3.4.4).
 //!
 //! **Off and on.** A thread that stops polling is not missed; the spares that it keeps from a failed claim come
 //! back when it drains. The last one that drains takes back all buffers, and the ring back to where the NIC
@@ -298,23 +300,50 @@ impl<M: Memory> HostHalf<M> {
             self.spares -= 1;
             words.replace(m, i, self.spare[self.spares]);
         }
-        self.shared.mark(m, from, n);
         taken
     }
 
-    /// Moves TAIL past all that is marked, if there is something, and nobody else is about it.
+    /// Descriptors `from..from + n`, which this thread claimed, are read: posts them if they are the next, or
+    /// marks them for whoever posts those before them. Whether they are posted.
     #[inline(always)]
-    fn release(&mut self, m: &mut M) {
-        // Anew: others may have moved it while this thread read its batch. A hint, the lock orders.
-        let posted = self.posted.peek(m);
-        if !self.shared.marked(m, posted) {
-            return;
+    fn finish(&mut self, m: &mut M, (from, n): (u64, u64)) -> bool {
+        let size = self.shared.words.size;
+        // Descriptors that are posted anew have numbers higher by the size of the ring.
+        let anew = from.wrapping_add(size);
+        // A hint, the lock orders. If it is true it stays so: nobody posts past what is not read.
+        if self.posted.peek(m) == anew
+            && let Some(posted) = self.posted.try_lock(m)
+        {
+            self.post(m, posted, n);
+            return true;
         }
-        let Some(posted) = self.posted.try_lock(m) else { return };
-        let n = self.shared.run(m, posted);
-        self.shared.unmark(m, posted, n);
-        let end = posted.wrapping_add(n);
-        if n > 0 {
+        self.shared.mark(m, from, n);
+        self.release(m);
+        self.posted.peek(m).wrapping_sub(anew.wrapping_add(n)) < size
+    }
+
+    /// Moves TAIL past all that is marked, if there is something, and nobody else is about it.
+    // Out of line, as `post`: the loop over a batch is to have the registers.
+    #[inline(never)]
+    fn release(&mut self, m: &mut M) {
+        // A hint, the lock orders.
+        let posted = self.posted.peek(m);
+        if self.shared.marked(m, posted)
+            && let Some(posted) = self.posted.try_lock(m)
+        {
+            self.post(m, posted, 0);
+        }
+    }
+
+    /// Posts `n` descriptors from `posted` on, and those behind them that are marked, and frees the lock, which
+    /// the caller took at `posted`.
+    #[inline(never)]
+    fn post(&mut self, m: &mut M, posted: u64, n: u64) {
+        let next = posted.wrapping_add(n);
+        let more = self.shared.run(m, next);
+        self.shared.unmark(m, next, more);
+        let end = next.wrapping_add(more);
+        if end != posted {
             m.ring(self.shared.words.tail, end); // pairs with the acquire of the NIC half's `refresh`
         }
         self.posted.unlock(m, end); // pairs with the acquire in `rx_burst`
@@ -378,18 +407,18 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         // Pairs with the release of the lock: descriptors below it are clean of the last round.
         let posted = m.acquire(self.shared.posted, 0) >> 1;
         let claim = self.claim(m, bufs, out.len(), posted);
-        let taken = if claim.1 > 0 { self.read(m, bufs, claim, out) } else { 0 };
-        self.release(m);
         if claim.1 > 0 {
-            // A descriptor that is posted anew has a number higher by the size of the ring.
-            let end = claim.0.wrapping_add(claim.1);
-            self.deferred += u64::from(self.posted.peek(m).wrapping_sub(end) < self.shared.words.size);
-        } else if m.relaxed(self.shared.short, 0) & MISSING != 0
+            let taken = self.read(m, bufs, claim, out);
+            self.deferred += u64::from(!self.finish(m, claim));
+            return taken;
+        }
+        self.release(m);
+        if m.relaxed(self.shared.short, 0) & MISSING != 0
             && let Some(posted) = self.posted.try_lock(m)
         {
             self.top_up(m, bufs, posted);
         }
-        taken
+        0
     }
 
     fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {

@@ -21,7 +21,7 @@ const BURSTS: usize = 100_000;
 /// How many more instructions the generic code may take, in percent.
 const LIMIT: f64 = 2.0;
 /// How many times `ddring`'s instructions `corec` may take alone on its ring.
-const SHARED: f64 = 1.2;
+const SHARED: f64 = 1.1;
 /// How many fewer, before the hand-written ring is no yardstick: compilers differ a little.
 const SLOPPY: f64 = 10.0;
 

@@ -1,6 +1,7 @@
 //! What measurements stand on: pinned threads, memory in large pages, the clock, and cycles.
 
-use std::hint::black_box;
+use std::hint::{black_box, spin_loop};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use memory::{Backing, Class, Field, Memory, NativeView, Region, Side};
@@ -57,6 +58,36 @@ pub(super) fn both<T>(cpus: Cpus, there: impl FnOnce() + Send, here: impl FnOnce
         let result = here();
         other.join().map_err(|_| Fail::new("the measuring partner died"))??;
         Ok(result)
+    })
+}
+
+/// What `primitive` measures on the first CPU while the second one does the same: two hardware threads of a core share its
+/// units, and both of ours work when frames flow.
+///
+/// # Errors
+/// No second thread.
+pub(super) fn alike<'r, T: Send>(
+    cpus: Cpus,
+    region: &'r Region,
+    [mine, theirs]: &mut [T; 2],
+    primitive: impl Fn(&mut T, &mut NativeView<'r>) -> f64 + Sync,
+) -> Result<f64, Fail> {
+    // Relaxed: they say when to begin and to end, and publish nothing.
+    let (works, enough) = (AtomicBool::new(false), AtomicBool::new(false));
+    let mut far = region.view();
+    let there = || {
+        while !enough.load(Ordering::Relaxed) {
+            primitive(theirs, &mut far);
+            works.store(true, Ordering::Relaxed);
+        }
+    };
+    both(cpus, there, || {
+        while !works.load(Ordering::Relaxed) {
+            spin_loop();
+        }
+        let measured = primitive(mine, &mut region.view());
+        enough.store(true, Ordering::Relaxed);
+        measured
     })
 }
 

@@ -1,4 +1,4 @@
-//! Load latencies: a random walk over working sets of growing size.
+//! Load latencies: a random walk over working sets of growing size; and streams over the LLC's.
 
 use std::hint::black_box;
 
@@ -6,10 +6,13 @@ use memory::native::Words;
 use memory::{Class, Memory, NativeView, Region, Space};
 
 use super::bed::{self, LINE, field, timed};
+use super::lines::{Order, Pass, pass};
 use crate::fail::Fail;
 
-/// Steps of a walk.
-const STEPS: u32 = 100_000;
+/// Steps of a walk, and lines of the LLC's set at the most: the first walk brings all of it.
+const STEPS: u32 = 1 << 17;
+/// The LLC's place among the sets.
+const LLC: usize = 2;
 
 /// Working sets, bytes: in L1, in L2, in the LLC, beyond.
 pub(super) struct Sets {
@@ -25,10 +28,12 @@ impl Sets {
     /// # Errors
     /// No memory.
     pub(super) fn new(l2: u32, llc: u32) -> Result<Sets, Fail> {
-        // Powers of two: half of the L2, a quarter of the LLC, four times the LLC.
-        let floor = |n: u32| 1 << n.max(64).ilog2();
-        let bytes = [16 << 10, floor(l2 / 2), floor(llc / 4), floor(llc.clamp(8 << 20, 64 << 20)) * 4];
-        let all: u32 = bytes.iter().sum();
+        // Powers of two: half of the L2; four of them, at most a quarter of the LLC and a walk; four times the LLC.
+        let floor = |n: u32| 1u32 << n.max(64).ilog2();
+        let beyond = floor(llc.clamp(8 << 20, 64 << 20)) * 4;
+        let bytes =
+            [16 << 10, floor(l2 / 2), floor(l2.saturating_mul(4).min(llc / 4).min(STEPS * 64)), beyond];
+        let all = bytes.iter().sum::<u32>() + bytes[LLC];
         let (region, large_pages) = bed::region(all as usize + (1 << 20))?;
         Ok(Sets { bytes, region, large_pages })
     }
@@ -39,6 +44,30 @@ impl Sets {
     /// They do not fit.
     pub(super) fn walks(&self) -> Result<Vec<Walk<'_>>, Fail> {
         self.bytes.iter().map(|b| Walk::new(&self.region, b / 64)).collect()
+    }
+
+    /// Lays out a stream over as much as the LLC's walk has.
+    ///
+    /// # Errors
+    /// It does not fit.
+    pub(super) fn stream(&self) -> Result<Stream<'_>, Fail> {
+        let (mut space, lines) = (&self.region, self.bytes[LLC] / 64);
+        let lines_of = space.words(&field::<LINE>("stream", Class::Body, lines), 0).map_err(Fail::new)?;
+        Ok(Stream { lines: lines_of, scattered: bed::cycle(lines) })
+    }
+}
+
+/// Lines in the LLC, of which none names the next one.
+pub(super) struct Stream<'r> {
+    lines: Words<'r, LINE>,
+    scattered: Vec<u32>,
+}
+
+impl<'r> Stream<'r> {
+    /// Nanoseconds of a line; the first pass brings the set into the LLC.
+    pub(super) fn line(&self, m: &mut NativeView<'r>, what: Pass, order: Order) -> f64 {
+        pass(m, self.lines, &self.scattered, (what, order));
+        timed(m, |m| pass(m, self.lines, &self.scattered, (what, order))) / self.scattered.len() as f64
     }
 }
 

@@ -99,7 +99,7 @@ impl<'r> Lines<'r> {
     ///
     /// # Errors
     /// No second thread.
-    pub(super) fn one_way(&self, pass: Pass, order: Order) -> Result<f64, Fail> {
+    pub(super) fn one_way(&self, what: Pass, order: Order) -> Result<f64, Fail> {
         let [go, done] = self.turn;
         let mut m = self.region.view();
         let from = m.acquire(go, 0).max(m.acquire(done, 0));
@@ -119,25 +119,10 @@ impl<'r> Lines<'r> {
             for n in from + 1..=from + STREAMS {
                 m.release(go, 0, n); // pairs with the acquire in `until` above
                 until(&mut m, done, n);
-                samples.push(timed(&mut m, |m| self.pass(m, pass, order)));
+                samples.push(timed(&mut m, |m| pass(m, self.stream, &self.scattered, (what, order))));
             }
             median(samples) / f64::from(STREAM)
         })
-    }
-
-    fn pass(&self, m: &mut NativeView<'r>, pass: Pass, order: Order) {
-        let scattered = order == Order::Scattered;
-        let lines = self.scattered.iter().enumerate();
-        let lines = lines.map(|(i, line)| if scattered { u64::from(*line) } else { i as u64 });
-        match pass {
-            Pass::Walk => {
-                black_box(lines.fold(0, |at, _| m.acquire(self.stream, at)));
-            }
-            Pass::Load => {
-                black_box(lines.fold(0, |sum, line| sum ^ m.acquire(self.stream, line)));
-            }
-            Pass::Store => lines.for_each(|line| m.release(self.stream, line, line)),
-        }
     }
 
     /// Nanoseconds between two additions to a word that both cores add to all the time.
@@ -172,17 +157,25 @@ impl<'r> Lines<'r> {
             ns / (to - from).max(1) as f64
         })
     }
+}
 
-    /// Cycles' worth of nanoseconds of a compare-and-swap on a line that this core owns.
-    pub(super) fn own_swap(&self) -> f64 {
-        let mut m = self.region.view();
-        let start = m.acquire(self.count, 0);
-        let ns = timed(&mut m, |m| {
-            for n in start..start + ADDS {
-                black_box(m.swap_if(self.count, 0, n, n + 1)).ok();
-            }
-        });
-        ns / ADDS as f64
+/// Goes once over lines of which `scattered` is a random order.
+pub(super) fn pass<'r>(
+    m: &mut NativeView<'r>,
+    on: Words<'r, LINE>,
+    scattered: &[u32],
+    (what, order): (Pass, Order),
+) {
+    let lines = scattered.iter().enumerate();
+    let lines = lines.map(|(i, line)| if order == Order::Scattered { u64::from(*line) } else { i as u64 });
+    match what {
+        Pass::Walk => {
+            black_box(lines.fold(0, |at, _| m.acquire(on, at)));
+        }
+        Pass::Load => {
+            black_box(lines.fold(0, |sum, line| sum ^ m.acquire(on, line)));
+        }
+        Pass::Store => lines.for_each(|line| m.release(on, line, line)),
     }
 }
 

@@ -6,7 +6,7 @@ use model::profile::{
     BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server, SliceHash,
 };
 
-use super::Values;
+use super::{Streams, Values};
 use crate::bench::limit::Distance;
 use crate::fail::Fail;
 
@@ -58,8 +58,11 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
     };
     let assumed = |value: f64, id: &str| Constant { value, origin: format!("assumed: {id}") };
     let cycles = |ns: f64| ns * v.ghz;
-    // What a line costs in a stream beyond the access itself.
-    let overlap = |stream: f64| (v.transfer / stream).max(1.0);
+    // How many lines a core has under way shows where a line takes long: with the other core, or, if that shares
+    // its caches, in the LLC.
+    let [llc, far] = [v.latency[2], v.transfer];
+    let overlap =
+        |of: fn(&Streams) -> f64| if far > llc { far / of(&v.other) } else { llc / of(&v.llc) }.max(1.0);
     let constants = Constants {
         l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
         llc_hit_ns: measured(v.latency[2], "random walk over a quarter of the LLC"),
@@ -71,12 +74,18 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         l3fwd_cycles: assumed(50.0, "A9"),
         op_cycles: measured(cycles(v.operation), "entries written and read in L1"),
         atomic_cycles: measured(cycles(v.own_swap), "compare-and-swap on an own line"),
-        load_lines: measured(overlap(v.load_scattered), "latency over a line's time in a stream of loads"),
+        load_lines: measured(
+            overlap(|s| s.load_scattered),
+            "latency over a line's time in a stream of loads",
+        ),
         run_lines: measured(
-            overlap(v.load_sequential),
+            overlap(|s| s.load_sequential),
             "latency over a line's time in a stream of loads in order",
         ),
-        store_lines: measured(overlap(v.store_scattered), "latency over a line's time in a stream of stores"),
+        store_lines: measured(
+            overlap(|s| s.store_scattered),
+            "latency over a line's time in a stream of stores",
+        ),
         read_line_cycles: measured(cycles(v.read_line), "words of lines in L1 added up"),
         copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),
         classify_cycles: measured(cycles(v.classify), "parse, hash and queue of frames in L1"),

@@ -33,7 +33,7 @@ Examples:
 
 Run nothing else meanwhile. A virtual machine's CPUs move: every round is placed by a ping-pong before and
 after it (below 80 ns siblings, to 250 ns near, above far), rounds of the most frequent placement count, and
-values are their medians.")]
+values are their medians. Work in L1 is timed while both CPUs do it: siblings share a core's units.")]
 pub(crate) struct Options {
     /// The CPU that measures and the one that answers [default: the first two]
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
@@ -69,11 +69,9 @@ struct Values {
     ping_pong: [f64; 2],
     /// A load of a line that the other core has written.
     transfer: f64,
-    /// A line of a stream that the other core has written.
-    load_scattered: f64,
-    load_sequential: f64,
-    store_scattered: f64,
-    store_sequential: f64,
+    /// Lines that the other core has written, and lines in the LLC.
+    other: Streams,
+    llc: Streams,
     /// Between two atomic additions of either core to one word.
     shared_add: f64,
     own_swap: f64,
@@ -84,6 +82,36 @@ struct Values {
     operation: f64,
     buffer: f64,
     classify: f64,
+}
+
+/// A line of a stream, ns.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Streams {
+    load_scattered: f64,
+    load_sequential: f64,
+    store_scattered: f64,
+    store_sequential: f64,
+}
+
+impl Streams {
+    /// Measures each.
+    fn of(line: impl Fn(Pass, Order) -> Result<f64, Fail>) -> Result<Streams, Fail> {
+        Ok(Streams {
+            load_scattered: line(Pass::Load, Order::Scattered)?,
+            load_sequential: line(Pass::Load, Order::Sequential)?,
+            store_scattered: line(Pass::Store, Order::Scattered)?,
+            store_sequential: line(Pass::Store, Order::Sequential)?,
+        })
+    }
+
+    fn median(of: impl Fn(&dyn Fn(&Streams) -> f64) -> f64) -> Streams {
+        Streams {
+            load_scattered: of(&|s| s.load_scattered),
+            load_sequential: of(&|s| s.load_sequential),
+            store_scattered: of(&|s| s.store_scattered),
+            store_sequential: of(&|s| s.store_sequential),
+        }
+    }
 }
 
 impl Values {
@@ -100,20 +128,24 @@ impl Values {
             ("ping-pong on one line", "ns", self.ping_pong[0]),
             ("ping-pong on two lines", "ns", self.ping_pong[1]),
             ("load from the other core", "ns", self.transfer),
-            ("line of a stream, loads at random", "ns", self.load_scattered),
-            ("line of a stream, loads in order", "ns", self.load_sequential),
-            ("line of a stream, stores at random", "ns", self.store_scattered),
-            ("line of a stream, stores in order", "ns", self.store_sequential),
+            ("the same in a stream, loads at random", "ns", self.other.load_scattered),
+            ("the same in a stream, loads in order", "ns", self.other.load_sequential),
+            ("the same in a stream, stores at random", "ns", self.other.store_scattered),
+            ("the same in a stream, stores in order", "ns", self.other.store_sequential),
+            ("LLC line of a stream, loads at random", "ns", self.llc.load_scattered),
+            ("LLC line of a stream, loads in order", "ns", self.llc.load_sequential),
+            ("LLC line of a stream, stores at random", "ns", self.llc.store_scattered),
+            ("LLC line of a stream, stores in order", "ns", self.llc.store_sequential),
             ("addition to a shared word", "ns", self.shared_add),
-            ("swap of an own word", "ns", self.own_swap),
+            ("swap of an own word, both CPUs", "ns", self.own_swap),
             ("copy of 16 KiB", "GB/s", small),
             ("copy of 4 MiB", "GB/s", middle),
             ("copy of 128 MiB", "GB/s", large),
-            ("line copied into a buffer, in L1", "ns", self.put_line),
-            ("line read, in L1", "ns", self.read_line),
-            ("ring word, in L1", "ns", self.operation),
-            ("buffer taken and given back", "ns", self.buffer),
-            ("frame parsed and hashed", "ns", self.classify),
+            ("line copied into a buffer, in L1, both CPUs", "ns", self.put_line),
+            ("line read, in L1, both CPUs", "ns", self.read_line),
+            ("ring word, in L1, both CPUs", "ns", self.operation),
+            ("buffer taken and given back, both CPUs", "ns", self.buffer),
+            ("frame parsed and hashed, both CPUs", "ns", self.classify),
         ]
     }
 
@@ -125,10 +157,8 @@ impl Values {
             latency: std::array::from_fn(|i| mid(&|v| v.latency[i])),
             ping_pong: std::array::from_fn(|i| mid(&|v| v.ping_pong[i])),
             transfer: mid(&|v| v.transfer),
-            load_scattered: mid(&|v| v.load_scattered),
-            load_sequential: mid(&|v| v.load_sequential),
-            store_scattered: mid(&|v| v.store_scattered),
-            store_sequential: mid(&|v| v.store_sequential),
+            other: Streams::median(|of| mid(&|v| of(&v.other))),
+            llc: Streams::median(|of| mid(&|v| of(&v.llc))),
             shared_add: mid(&|v| v.shared_add),
             own_swap: mid(&|v| v.own_swap),
             copy: std::array::from_fn(|i| mid(&|v| v.copy[i])),
@@ -204,11 +234,11 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
 fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, Fail> {
     pin(cpus.here)?;
     let sets = latency::Sets::new(sizes.l2, sizes.llc)?;
-    let mut walks = sets.walks()?;
+    let (mut walks, stream) = (sets.walks()?, sets.stream()?);
     let (region, large) = bed::region(4 << 20)?;
     let lines = lines::Lines::new(&region, cpus)?;
-    let mut copies = copy::Copies::new(&region)?;
-    let mut work = work::Work::new(&region)?;
+    let mut copies = [copy::Copies::new(&region)?, copy::Copies::new(&region)?];
+    let mut work = [work::Work::new(&region)?, work::Work::new(&region)?];
     let mut m = region.view();
     let bar = out::progress(u64::from(rounds), "measuring");
     let mut all: Vec<(Option<Distance>, Values)> = Vec::new();
@@ -218,18 +248,16 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
             ghz: bed::ghz(&mut m),
             ping_pong: [before, lines.ping_pong(2)?],
             transfer: lines.one_way(Pass::Walk, Order::Scattered)?,
-            load_scattered: lines.one_way(Pass::Load, Order::Scattered)?,
-            load_sequential: lines.one_way(Pass::Load, Order::Sequential)?,
-            store_scattered: lines.one_way(Pass::Store, Order::Scattered)?,
-            store_sequential: lines.one_way(Pass::Store, Order::Sequential)?,
+            other: Streams::of(|what, order| lines.one_way(what, order))?,
+            llc: Streams::of(|what, order| Ok(stream.line(&mut region.view(), what, order)))?,
             shared_add: lines.shared_add()?,
-            own_swap: lines.own_swap(),
-            copy: copy::SIZES.map(|bytes| copies.gbytes(&mut m, bytes)),
-            put_line: copies.put_line(&mut m),
-            read_line: copies.read_line(&mut m),
-            operation: work.operation(&mut m),
-            buffer: work.buffer(&mut m),
-            classify: work.classify(&mut m),
+            own_swap: bed::alike(cpus, &region, &mut work, |w, m| w.own_swap(m))?,
+            copy: copy::SIZES.map(|bytes| copies[0].gbytes(&mut m, bytes)),
+            put_line: bed::alike(cpus, &region, &mut copies, |c, m| c.put_line(m))?,
+            read_line: bed::alike(cpus, &region, &mut copies, |c, m| c.read_line(m))?,
+            operation: bed::alike(cpus, &region, &mut work, |w, m| w.operation(m))?,
+            buffer: bed::alike(cpus, &region, &mut work, |w, m| w.buffer(m))?,
+            classify: bed::alike(cpus, &region, &mut work, |w, m| w.classify(m))?,
             ..Values::default()
         };
         for (latency, walk) in values.latency.iter_mut().zip(&mut walks) {

@@ -1,4 +1,4 @@
-//! Work on frames and buffers that needs no other core: a word of a ring's size, a parsed and hashed
+//! Work on frames and buffers that needs no other core: a word of a ring's size, a swap, a parsed and hashed
 //! frame, a pooled buffer.
 
 use std::hint::black_box;
@@ -9,7 +9,7 @@ use rings::Buffers;
 use rings::pool::{self, CoreCache};
 use traffic::{Arrival, Rate, Spec, Workload};
 
-use super::bed::{field, timed};
+use super::bed::{LINE, field, timed};
 use crate::fail::Fail;
 
 /// Entries of a field in L1, buffers of a burst and of the pool, frames in L1.
@@ -22,6 +22,7 @@ const REPEATS: u32 = 500;
 /// All of it.
 pub(super) struct Work<'r> {
     entries: <NativeView<'r> as Memory>::Words<4>,
+    count: <NativeView<'r> as Memory>::Words<LINE>,
     pool: CoreCache<NativeView<'r>>,
     frames: Vec<Arrival>,
     rss: Rss,
@@ -31,8 +32,9 @@ impl<'r> Work<'r> {
     /// # Errors
     /// No room.
     pub(super) fn new(mut region: &'r Region) -> Result<Work<'r>, Fail> {
-        let field = field::<4>("entries", Class::Signal, ENTRIES as u32);
+        let field = self::field::<4>("entries", Class::Signal, ENTRIES as u32);
         let entries = region.words(&field, 0).map_err(Fail::new)?;
+        let count = region.words(&self::field::<LINE>("count", Class::Contended, 1), 0).map_err(Fail::new)?;
         let pools = pool::build(&mut region, BUFFERS, 1, pool::CACHE).map_err(Fail::new)?;
         let pool = pools.into_iter().next().ok_or_else(|| Fail::new("no pool"))?;
         let spec: Spec = "fixed:60,flows=1M".parse().map_err(Fail::new)?;
@@ -41,7 +43,7 @@ impl<'r> Work<'r> {
         for frame in &mut frames {
             source.next(frame);
         }
-        Ok(Work { entries, pool, frames, rss: Rss::spread(4) })
+        Ok(Work { entries, count, pool, frames, rss: Rss::spread(4) })
     }
 
     /// Nanoseconds of one of three calls: an entry stored, its signal loaded and tested, its body loaded.
@@ -62,6 +64,18 @@ impl<'r> Work<'r> {
         });
         black_box(sum);
         ns / (3 * u64::from(REPEATS) * ENTRIES) as f64
+    }
+
+    /// Nanoseconds of a compare-and-swap on a line that this core owns.
+    pub(super) fn own_swap(&self, m: &mut NativeView<'r>) -> f64 {
+        let start = m.acquire(self.count, 0);
+        let swaps = u64::from(REPEATS) * BURST as u64;
+        let ns = timed(m, |m| {
+            for n in start..start + swaps {
+                black_box(m.swap_if(self.count, 0, n, n + 1)).ok();
+            }
+        });
+        ns / swaps as f64
     }
 
     /// Nanoseconds to take a buffer from the core's own stack and give it back, in bursts.

@@ -84,7 +84,7 @@ measure(struct options *options)
 	tasks_stop();
 	rte_eal_mp_wait_lcore();
 	if (ret == 0)
-		report_event("stopped");
+		report_stopped(options);
 	while (more && ret == 0)
 		more = options->driven && read_line();
 	return ret;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include <rte_cycles.h>
+#include <rte_ethdev.h>
 
 #include "rxbench.h"
 
@@ -62,6 +63,27 @@ report_samples(const struct options *options)
 		for (n = 0; n < options->tasks[i].taken; n++)
 			report_sample(i, &options->tasks[i], n);
 	report_event("measured");
+}
+
+/* An extended statistic; 0 where the driver has none of that name. */
+static uint64_t
+xstat(uint16_t port, const char *name)
+{
+	uint64_t id, value = 0;
+
+	if (rte_eth_xstats_get_id_by_name(port, name, &id) != 0 || rte_eth_xstats_get_by_id(port, &id, &value, 1) != 1)
+		return 0;
+	return value;
+}
+
+void
+report_stopped(const struct options *options)
+{
+	uint16_t port = options->tasks[0].rx_port;
+
+	printf("{\"event\":\"stopped\",\"claims\":%" PRIu64 ",\"failed_claims\":%" PRIu64 "}\n",
+	       xstat(port, "rx_host_claims"), xstat(port, "rx_host_failed_claims"));
+	fflush(stdout);
 }
 
 void

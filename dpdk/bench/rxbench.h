@@ -111,6 +111,7 @@ uint32_t drain_round(struct task *task, struct task *first, unsigned int n);
 void report_ready(void);
 void report_event(const char *event);
 void report_samples(const struct options *options);
+void report_stopped(const struct options *options);
 void report_end(unsigned int buffers_left);
 
 #endif

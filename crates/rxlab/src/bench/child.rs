@@ -32,12 +32,31 @@ pub(crate) enum Event {
     /// All samples are told; tasks go on.
     Measured,
     /// Tasks poll no more.
-    Stopped,
+    Stopped(Claims),
     /// Ports are closed.
     End {
         /// Buffers that did not come back.
         buffers_left: u64,
     },
+}
+
+/// What its threads claimed of rings that they share, in all.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(crate) struct Claims {
+    /// Batches.
+    #[serde(default)]
+    pub claims: u64,
+    /// Another thread was faster.
+    #[serde(default)]
+    pub failed_claims: u64,
+}
+
+impl Claims {
+    /// Of all tries, those that failed, percent; none without a try.
+    pub(crate) fn failed_pct(self) -> Option<f64> {
+        let tries = self.claims + self.failed_claims;
+        (tries > 0).then(|| 100.0 * self.failed_claims as f64 / tries as f64)
+    }
 }
 
 /// A sample of one task.
@@ -141,14 +160,17 @@ impl Child {
         if told { Ok(()) } else { Err(self.ended()) }
     }
 
-    /// Stops its tasks.
+    /// Stops its tasks; what they had claimed.
     ///
     /// # Errors
     /// It does not stop in time, or ended.
-    pub(crate) fn stop(&mut self, patience: Duration) -> Result<(), Fail> {
+    pub(crate) fn stop(&mut self, patience: Duration) -> Result<Claims, Fail> {
         self.tell()?;
-        while !matches!(self.event(patience)?, Event::Stopped) {}
-        Ok(())
+        loop {
+            if let Event::Stopped(claims) = self.event(patience)? {
+                return Ok(claims);
+            }
+        }
     }
 
     /// Takes it off its CPUs, and lets it go on.

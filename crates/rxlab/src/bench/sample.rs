@@ -47,6 +47,8 @@ pub(crate) struct Sample {
     pub figure: Figure,
     /// Frames that did not arrive: an interface may drop where its receiver is slow.
     pub lost: u64,
+    /// Of the claims of a ring that lcores share, those that failed, percent.
+    pub failed_claims_pct: Option<f64>,
     pub before: Limit,
     pub after: Limit,
 }
@@ -88,11 +90,12 @@ impl Stage {
         let samples = &told[cast.measures];
         let after = self.limit(&children)?;
         // A memif port whose peer closes while it is polled crashes.
-        children.iter_mut().try_for_each(|child| child.stop(SET_UP))?;
+        let claims = children.iter_mut().map(|child| child.stop(SET_UP)).collect::<Result<Vec<_>, _>>()?;
         // The last first: a virtio-user port cannot be closed once its server is gone.
         children.into_iter().rev().try_for_each(|child| end(case, child))?;
         let lost = self.lost(case, samples)?;
-        Ok(Sample { figure: figure(case, samples, timer)?, lost, before, after })
+        let failed_claims_pct = claims[cast.measures].failed_pct();
+        Ok(Sample { figure: figure(case, samples, timer)?, lost, failed_claims_pct, before, after })
     }
 
     fn command(&self, case: &Case, role: &Role) -> Command {

@@ -61,6 +61,8 @@ struct Row {
     moved: u32,
     /// Frames that did not arrive, of all samples; one way only with `--check`.
     lost: u64,
+    /// Claims that failed, percent: the median.
+    failed_claims_pct: Option<f64>,
     /// Each round's figure.
     samples: BTreeMap<u32, f64>,
 }
@@ -90,7 +92,7 @@ impl Tally {
         let case = &self.cases[at];
         let values: BTreeMap<u32, f64> = samples.iter().map(|(round, s)| (*round, s.figure.value)).collect();
         let over = |of: fn(&Sample) -> f64| median(samples.iter().map(|(_, s)| of(s)).collect());
-        let tail = |of: fn(&Sample) -> Option<f64>| {
+        let some = |of: fn(&Sample) -> Option<f64>| {
             let all: Vec<f64> = samples.iter().filter_map(|(_, s)| of(s)).collect();
             (!all.is_empty()).then(|| median(all))
         };
@@ -107,14 +109,15 @@ impl Tally {
             median: median(values.values().copied().collect()),
             lowest: values.values().copied().fold(f64::INFINITY, f64::min),
             highest: values.values().copied().fold(0.0, f64::max),
-            p99: tail(|s| s.figure.p99),
-            p999: tail(|s| s.figure.p999),
+            p99: some(|s| s.figure.p99),
+            p999: some(|s| s.figure.p999),
             ratio: self.ratio(case, distance, &values),
             ping_pong_ns: over(|s| mean(s, |limit| limit.ping_pong_ns)),
             mlines: over(|s| mean(s, |limit| limit.mlines)),
             of_limit: (!of_limit.is_empty()).then(|| median(of_limit)),
             moved: self.moved[at],
             lost: samples.iter().map(|(_, s)| s.lost).sum(),
+            failed_claims_pct: some(|s| s.failed_claims_pct),
             samples: values,
         }
     }
@@ -204,7 +207,8 @@ fn columns(kind: Kind) -> Vec<Column> {
     match kind {
         Kind::Stream => columns.push(number("of stream", "%")),
         Kind::Rtt => columns.push(number("ping-pongs", "")),
-        Kind::Loop | Kind::Cycles | Kind::Share => {}
+        Kind::Share => columns.push(number("failed claims", "%")),
+        Kind::Loop | Kind::Cycles => {}
     }
     columns
 }
@@ -240,7 +244,8 @@ impl Row {
         match self.kind {
             Kind::Stream => cells.push(maybe(self.of_limit.map(|share| share * 100.0))),
             Kind::Rtt => cells.push(maybe(self.of_limit)),
-            Kind::Loop | Kind::Cycles | Kind::Share => {}
+            Kind::Share => cells.push(maybe(self.failed_claims_pct)),
+            Kind::Loop | Kind::Cycles => {}
         }
         cells
     }
@@ -260,7 +265,7 @@ mod tests {
     fn sample(value: f64, before: f64, after: f64) -> Sample {
         let limit = |ping_pong_ns| Limit { ping_pong_ns, mlines: 200.0 };
         let figure = Figure { value, p99: None, p999: None };
-        Sample { figure, lost: 1, before: limit(before), after: limit(after) }
+        Sample { figure, lost: 1, failed_claims_pct: None, before: limit(before), after: limit(after) }
     }
 
     #[test]

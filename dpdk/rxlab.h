@@ -81,6 +81,7 @@ struct rxlab_tx_queue {
 	uint32_t done;			/* oldest of them that the NIC has read */
 	uint64_t tagged;		/* ol_flag of mbufs with a tag before the frame; 0 if there are no tags */
 	bool fast_free;
+	bool passes;			/* emulate=1: descriptors name mbufs, which the NIC core hands on */
 	uint64_t *refused;		/* frames that the ring cannot take: too long, too many segments */
 
 	struct rxlab_dev *dev;
@@ -126,6 +127,7 @@ struct rxlab_dev {
 	uint16_t nb_halves;		/* of each Rx queue: threads that may poll it */
 	uint16_t front;			/* bytes of a tag before each frame; 0 without */
 	uint64_t tagged;		/* ol_flag of mbufs with one */
+	bool emulate;
 	uint16_t port_id;
 	struct rte_ether_addr macs[RXLAB_MACS];
 	struct rte_ether_addr groups[RXLAB_GROUPS];	/* of multicast */
@@ -219,6 +221,7 @@ int rxlab_rx_descriptor_status(void *rxq, uint16_t offset);
 int rxlab_tx_descriptor_status(void *txq, uint16_t offset);
 int rxlab_tx_done_cleanup(void *txq, uint32_t free_cnt);
 void rxlab_tx_free(struct rxlab_tx_queue *q, uint32_t n);
+void rxlab_tx_read(struct rxlab_tx_queue *q, uint32_t n);
 void rxlab_put_bulk(void *const *mbufs, uint32_t n);
 
 /* rxlab_link.c */

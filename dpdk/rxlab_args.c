@@ -15,7 +15,7 @@
 
 static const char *const library_keys[] = {
 	"iface", "shared", "ring", "ax", "group", "batch", "timeout_ns", "threads", "refill", "reorder", "source",
-	"rx_rate", "tx_rate",
+	"emulate", "rx_rate", "tx_rate",
 };
 
 struct parse {

@@ -10,7 +10,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
 
-#include "rxlab.h"
+#include "rxlab_empties.h"
 
 RTE_LOG_REGISTER(rxlab_logtype, pmd.net.rxlab, NOTICE);
 
@@ -207,6 +207,8 @@ probe_secondary(struct rte_vdev_device *vdev)
 		PMD_LOG(ERR, "%s: the primary process has no such port", rte_vdev_device_name(vdev));
 		return -ENODEV;
 	}
+	if (rxlab_dev_of(dev)->emulate)
+		rxlab_empties_register();	/* to be able to list the mempools */
 	dev->dev_ops = &secondary_ops;
 	dev->device = &vdev->device;
 	dev->rx_pkt_burst = no_burst;
@@ -290,6 +292,7 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	d->nic_cpu = rxlab_core_cpu(d->core);
 	d->max_queues = conf->queues;
 	d->nb_halves = rxlab_args_threads(conf->args);
+	d->emulate = rxlab_args_emulate(conf->args);
 	ret = set_tags(d, conf);
 	if (ret != 0)
 		return ret;
@@ -395,6 +398,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
 	"refill=each|bulk "
 	"reorder=0|1 "
 	"source=loop|gen:<spec>|pcap:<file>|port:<name>|pair:<name> "
+	"emulate=0|1 "
 	"rx_rate=<rate> "
 	"tx_rate=<rate> "
 	"mac=<xx:xx:xx:xx:xx:xx> "

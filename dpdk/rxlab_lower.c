@@ -14,7 +14,7 @@
 #include <rte_bus.h>
 #include <rte_malloc.h>
 
-#include "rxlab_lower.h"
+#include "rxlab_empties.h"
 
 #define NO_PORT		RTE_MAX_ETHPORTS
 #define DESC		256	/* asked for; the port may correct it */
@@ -27,6 +27,37 @@ static bool removed[RTE_MAX_ETHPORTS];	/* unplugged, but not closed yet */
 static uint64_t owner_id = RTE_ETH_DEV_NO_OWNER;
 
 /* All but the events runs under rxlab_lock. */
+
+/*
+ * ethdev has no call for this alone. An emulated NIC's application gets its mbufs back with its stop, and some drivers
+ * keep them in a stopped port's queues; one without such an operation cannot.
+ */
+static void
+release_queues(uint16_t port)
+{
+	struct rte_eth_dev *dev = &rte_eth_devices[port];
+	struct rte_eth_dev_data *data = dev->data;
+
+	if (data->nb_rx_queues > 0 && data->rx_queues[0] != NULL && dev->dev_ops->rx_queue_release != NULL) {
+		dev->dev_ops->rx_queue_release(dev, 0);
+		data->rx_queues[0] = NULL;
+	}
+	if (data->nb_tx_queues > 0 && data->tx_queues[0] != NULL && dev->dev_ops->tx_queue_release != NULL) {
+		dev->dev_ops->tx_queue_release(dev, 0);
+		data->tx_queues[0] = NULL;
+	}
+}
+
+/* The port holds no mbufs of the application's any more: its queues are released. */
+static void
+give_back(struct rxlab_lower_port *lower)
+{
+	if (lower->empties != NULL && lower->empties->shortages > 0)
+		PMD_LOG(NOTICE, "%s: %s asked %" PRIu64 " times for more mbufs than there were", rxlab_name(lower->dev),
+			lower->dev->source_name, lower->empties->shortages);
+	rxlab_empties_free(lower->empties);
+	lower->empties = NULL;
+}
 
 /* Takes the port from the NIC core; the mbufs of an interrupted turn go back. */
 static void
@@ -59,6 +90,10 @@ stop(struct rxlab_lower_port *lower)
 	disconnect(lower);
 	rxlab_lower_drop_waiting(lower);
 	rte_eth_dev_stop(lower->port);
+	if (lower->empties != NULL) {
+		release_queues(lower->port);
+		give_back(lower);
+	}
 }
 
 /* The port is gone, or about to go and stopped. */
@@ -67,6 +102,7 @@ forget(struct rxlab_lower_port *lower)
 {
 	if (lower->started)
 		disconnect(lower);
+	give_back(lower);
 	lower->port = NO_PORT;
 	PMD_LOG(NOTICE, "%s: %s is gone", rxlab_name(lower->dev), lower->dev->source_name);
 	rxlab_link_refresh(lower->dev);
@@ -173,17 +209,26 @@ free_pool(struct rte_mempool *pool)
 }
 
 static int
-configure(struct rxlab_lower_port *lower, const struct rte_eth_dev_info *info)
+set_up_queues(struct rxlab_lower_port *lower, uint16_t nb_rx, uint16_t nb_tx)
 {
-	struct rte_eth_conf conf = { .intr_conf.lsc = (*info->dev_flags & RTE_ETH_DEV_INTR_LSC) != 0 };
-	struct rte_mempool *pool, *old = pools[lower->port];
-	uint16_t nb_rx = DESC, nb_tx = DESC;
-	int socket = rte_eth_dev_socket_id(lower->port);
+	unsigned int socket = (unsigned int)rte_eth_dev_socket_id(lower->port);
 	int ret;
 
-	ret = rte_eth_dev_configure(lower->port, 1, 1, &conf);
+	ret = rte_eth_rx_queue_setup(lower->port, 0, nb_rx, socket, NULL, lower->pool);
 	if (ret == 0)
-		ret = rte_eth_dev_adjust_nb_rx_tx_desc(lower->port, &nb_rx, &nb_tx);
+		ret = rte_eth_tx_queue_setup(lower->port, 0, nb_tx, socket, NULL);
+	return ret;
+}
+
+/* The rings of a port that frames are copied from and to, in a pool of their own. */
+static int
+set_up(struct rxlab_lower_port *lower)
+{
+	struct rte_mempool *pool, *old = pools[lower->port];
+	uint16_t nb_rx = DESC, nb_tx = DESC;
+	int ret;
+
+	ret = rte_eth_dev_adjust_nb_rx_tx_desc(lower->port, &nb_rx, &nb_tx);
 	if (ret != 0)
 		return ret;
 	pool = pool_for(lower, nb_rx + nb_tx + POOL_SPARE);
@@ -191,28 +236,70 @@ configure(struct rxlab_lower_port *lower, const struct rte_eth_dev_info *info)
 		return -rte_errno;
 	pools[lower->port] = pool;
 	lower->pool = pool;
-	ret = rte_eth_rx_queue_setup(lower->port, 0, nb_rx, (unsigned int)socket, NULL, pool);
-	if (ret == 0)
-		ret = rte_eth_tx_queue_setup(lower->port, 0, nb_tx, (unsigned int)socket, NULL);
+	ret = set_up_queues(lower, nb_rx, nb_tx);
 	/* Set up anew, the queues have let go of the old pool's mbufs. */
 	if (old != pool)
 		free_pool(old);
 	return ret;
 }
 
+/* The rings of a port under an emulated NIC: its receive ring holds as much as the virtual ones (rxbisect, section 5). */
 static int
-start(struct rxlab_lower_port *lower)
+set_up_emulated(struct rxlab_lower_port *lower)
 {
-	const struct rxlab_lower calls = rxlab_lower_calls(lower);
-	uint16_t mtu = lower->dev->eth_dev->data->mtu, old;
+	const struct rxlab_dev *d = lower->dev;
+	const struct rte_eth_dev_data *data = d->eth_dev->data;
+	const struct rxlab_rx_queue *q = data->rx_queues[0];
+	uint32_t posted = rxlab_port_posted(d->port, q->nb_desc, data->nb_rx_queues);
+	uint16_t nb_rx = (uint16_t)rte_align32pow2(RTE_MIN(posted, (uint32_t)RXLAB_MAX_DESC)), nb_tx = DESC;
+	int ret;
+
+	ret = rte_eth_dev_adjust_nb_rx_tx_desc(lower->port, &nb_rx, &nb_tx);
+	if (ret != 0)
+		return ret;
+	lower->empties = rxlab_empties_new(d, nb_rx);
+	if (lower->empties == NULL)
+		return -ENOMEM;
+	lower->pool = lower->empties->mempool;
+	ret = set_up_queues(lower, nb_rx, nb_tx);
+	if (ret != 0)
+		give_back(lower);
+	return ret;
+}
+
+static int
+configure(struct rxlab_lower_port *lower)
+{
+	const struct rxlab_dev *d = lower->dev;
+	struct rte_eth_conf conf = { 0 };
 	struct rte_eth_dev_info info;
 	int ret;
 
 	ret = rte_eth_dev_info_get(lower->port, &info);
-	if (ret == 0)
-		ret = configure(lower, &info);
 	if (ret != 0)
 		return ret;
+	if (d->emulate && strcmp(info.driver_name, "net_af_xdp") == 0) {
+		PMD_LOG(ERR, "%s: emulate=1: %s receives into the memory of its mempool: allowed is a port that takes mbufs",
+			rxlab_name(d), d->source_name);
+		return -ENOTSUP;
+	}
+	conf.intr_conf.lsc = (*info.dev_flags & RTE_ETH_DEV_INTR_LSC) != 0;
+	lower->sends_chains = (info.tx_offload_capa & RTE_ETH_TX_OFFLOAD_MULTI_SEGS) != 0;
+	if (d->emulate && lower->sends_chains)
+		conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS;
+	ret = rte_eth_dev_configure(lower->port, 1, 1, &conf);
+	if (ret != 0)
+		return ret;
+	return d->emulate ? set_up_emulated(lower) : set_up(lower);
+}
+
+static int
+run(struct rxlab_lower_port *lower)
+{
+	const struct rxlab_lower calls = lower->dev->emulate ? rxlab_emulated_calls(lower) : rxlab_lower_calls(lower);
+	uint16_t mtu = lower->dev->eth_dev->data->mtu, old;
+	int ret;
+
 	/* Not all ports can; frames longer than theirs are then dropped there. */
 	if (rte_eth_dev_get_mtu(lower->port, &old) == 0 && old != mtu)
 		rte_eth_dev_set_mtu(lower->port, mtu);
@@ -223,12 +310,25 @@ start(struct rxlab_lower_port *lower)
 	rte_eth_promiscuous_enable(lower->port);
 	hook_remove(lower);
 	ret = rxlab_port_lower(lower->dev->port, &calls);
-	if (ret != 0) {
+	if (ret != 0)
 		rte_eth_dev_stop(lower->port);
+	return ret;
+}
+
+static int
+start(struct rxlab_lower_port *lower)
+{
+	int ret = configure(lower);
+
+	if (ret != 0)
 		return ret;
+	ret = run(lower);
+	lower->started = ret == 0;
+	if (ret != 0 && lower->empties != NULL) {
+		release_queues(lower->port);
+		give_back(lower);
 	}
-	lower->started = true;
-	return 0;
+	return ret;
 }
 
 /* Starts the lower port, if there is one and its probe is over. */

@@ -11,6 +11,8 @@ struct rxlab_lower_port {
 	uint16_t port;			/* NO_PORT while there is none of the name */
 	bool started;
 	struct rte_mempool *pool;
+	struct rxlab_empties *empties;	/* emulate=1, while started: behind the pool */
+	bool sends_chains;
 	uint16_t nb_rx;			/* frames of the last burst, not freed yet */
 	uint16_t nb_tx;			/* buffers handed out, not sent yet */
 	struct rte_mbuf *rx[RXLAB_BURST];

@@ -30,7 +30,7 @@ lower_rx(void *ctx, struct rxlab_frame *frames, uint16_t n)
 }
 
 static void
-lower_rx_done(void *ctx)
+lower_rx_done(void *ctx, const uint64_t *bufs __rte_unused)
 {
 	struct rxlab_lower_port *lower = ctx;
 
@@ -95,7 +95,7 @@ rxlab_lower_calls(struct rxlab_lower_port *lower)
 void
 rxlab_lower_abandon(struct rxlab_lower_port *lower)
 {
-	lower_rx_done(lower);
+	lower_rx_done(lower, NULL);
 	rte_pktmbuf_free_bulk(lower->tx, lower->nb_tx);
 	lower->nb_tx = 0;
 }

@@ -223,6 +223,10 @@ struct rxlab_frame {
    * Bytes.
    */
   uint32_t len;
+  /**
+   * The buffer that it lies in, for its address to be passed on; 0 if it has to be copied.
+   */
+  uint64_t buf;
 };
 
 /**
@@ -238,9 +242,10 @@ struct rxlab_lower {
    */
   uint16_t (*rx)(void *ctx, struct rxlab_frame *frames, uint16_t n);
   /**
-   * The frames of the last `rx` are copied.
+   * The frames of the last `rx` are through. For each of them, `bufs` has a buffer that is the port below's to
+   * fill: an empty one for one that was passed on, its own for one that was dropped; 0 where it was 0.
    */
-  void (*rx_done)(void *ctx);
+  void (*rx_done)(void *ctx, const uint64_t *bufs);
   /**
    * Finds `n` buffers (at most 64) of at least `len[i]` bytes each; how many there were, from the first.
    */
@@ -250,6 +255,12 @@ struct rxlab_lower {
    * sent.
    */
   uint16_t (*tx_send)(void *ctx, uint16_t n);
+  /**
+   * Sends up to `n` frames (at most 64) by the addresses of their buffers, instead of the two calls above; how
+   * many of them are the port below's now. A first one that cannot be sent is taken alone and adds to `*faults`.
+   * Null if frames are copied.
+   */
+  uint16_t (*tx_pass)(void *ctx, const uint64_t *bufs, uint16_t n, uint16_t *faults);
 };
 
 /**
@@ -531,6 +542,14 @@ uint16_t rxlab_args_threads(const struct rxlab_args *args);
 uint16_t rxlab_args_front(const struct rxlab_args *args);
 
 /**
+ * Whether the port below receives into the posted buffers: descriptors to send are of buffers then, not of bytes.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+bool rxlab_args_emulate(const struct rxlab_args *args);
+
+/**
  * The interface's name.
  *
  * # Safety
@@ -613,6 +632,14 @@ int rxlab_port_memory(const struct rxlab_port *port,
                       size_t *bytes,
                       char *err,
                       size_t err_len);
+
+/**
+ * Buffers that the rings of so many queues of so many descriptors hold posted.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`].
+ */
+uint32_t rxlab_port_posted(const struct rxlab_port *port, uint32_t rx_desc, uint16_t queues);
 
 /**
  * Makes the queues; nothing flows before [`rxlab_port_run`].

@@ -157,6 +157,7 @@ rxlab_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	q->fast_free = (offloads & RXLAB_TX_OFFLOADS) == RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	q->refused = &d->now.tx_refused[queue];
 	q->tagged = d->tagged;
+	q->passes = d->emulate;
 	q->dev = d;
 	q->id = queue;
 	q->nb_desc = nb_desc;
@@ -283,7 +284,8 @@ rxlab_tx_queue_close(struct rxlab_tx_queue *q)
 	q->dev->eth_dev->data->tx_queue_state[q->id] = RTE_ETH_QUEUE_STATE_STOPPED;
 	if (q->ring == NULL)
 		return;
-	rxlab_tx_free(q, q->done + rxlab_txq_drain(q->ring));
+	rxlab_tx_read(q, q->done + rxlab_txq_reclaim(q->ring));
+	rxlab_tx_free(q, rxlab_txq_drain(q->ring));
 	RTE_ASSERT(q->head == q->tail);
 	q->done = 0;
 	q->ring = NULL;

@@ -2,6 +2,8 @@
 
 /* Bursts: one call into the library each, mbufs on this side. */
 
+#include <errno.h>
+
 #include <rte_branch_prediction.h>
 #include <rte_errno.h>
 #include <rte_prefetch.h>
@@ -223,7 +225,7 @@ tx_free_any(struct rxlab_tx_queue *q, uint32_t n)
 	rxlab_put_bulk(freed, nb_freed);
 }
 
-/* Frees the n oldest segments held. */
+/* Frees the n oldest segments held, which are the application's. */
 void
 rxlab_tx_free(struct rxlab_tx_queue *q, uint32_t n)
 {
@@ -233,6 +235,16 @@ rxlab_tx_free(struct rxlab_tx_queue *q, uint32_t n)
 		tx_free_fast(q, n);
 	else
 		tx_free_any(q, n);
+}
+
+/* The NIC core has read the n oldest segments held. If it has passed them on, they are the port below's now. */
+void
+rxlab_tx_read(struct rxlab_tx_queue *q, uint32_t n)
+{
+	if (q->passes)
+		q->tail += n;
+	else
+		rxlab_tx_free(q, n);
 }
 
 static inline bool
@@ -268,7 +280,7 @@ tx_gather(struct rxlab_tx_queue *q, struct rte_mbuf **pkts, uint16_t n, struct r
 
 			q->sw_ring[(q->head + used) & q->mask] = m;
 			segs[used++] = (struct rxlab_segment) {
-				.buf = rte_pktmbuf_mtod(m, uintptr_t) - tag,
+				.buf = q->passes ? (uintptr_t)m : rte_pktmbuf_mtod(m, uintptr_t) - tag,
 				.off = tag,
 				.len = m->data_len,
 				.last = m->next == NULL,
@@ -300,7 +312,7 @@ rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 	if (unlikely(q->ring == NULL))
 		return 0;
 	if (unlikely(q->done > 0)) {
-		rxlab_tx_free(q, q->done);
+		rxlab_tx_read(q, q->done);
 		q->done = 0;
 	}
 	while (sent < n) {
@@ -316,7 +328,7 @@ rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 		}
 		taken = rxlab_tx_burst(q->ring, segs, nb_segs, &freed);
 		q->head += taken;
-		rxlab_tx_free(q, freed);
+		rxlab_tx_read(q, freed);
 		if (taken < nb_segs)
 			return sent + tx_frames(segs, taken);
 		sent += frames;
@@ -358,6 +370,8 @@ rxlab_tx_done_cleanup(void *txq, uint32_t free_cnt)
 	struct rxlab_tx_queue *q = txq;
 	uint32_t segs = 0, frames = 0;
 
+	if (q->passes)
+		return -ENOTSUP;	/* the port below frees them */
 	if (q->ring == NULL)
 		return 0;
 	q->done += rxlab_txq_reclaim(q->ring);

@@ -104,6 +104,8 @@ pub struct Args {
     pub(crate) lcores: u32,
     /// Whether the order of forwarded frames is judged.
     pub(crate) reorder: bool,
+    /// Whether the port below receives into the posted buffers, and pointers are passed on (rxbisect §5).
+    pub(crate) emulate: bool,
 }
 
 impl Default for Args {
@@ -123,6 +125,7 @@ impl Default for Args {
             refill: None,
             lcores: 1,
             reorder: false,
+            emulate: false,
         }
     }
 }
@@ -220,13 +223,14 @@ impl Args {
             "threads" => self.threads = Some(threads(key, value)?),
             "refill" => self.refill = Some(refill(key, value)?),
             "reorder" => self.reorder = switch(key, value)?,
+            "emulate" => self.emulate = switch(key, value)?,
             "timeout_ns" => {
                 let ns = number(key, value, 1, "nanoseconds from 1")?;
                 self.timeout = Some(Ps::from_ns(u64::from(ns)));
             }
             _ => {
                 let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, threads, refill, reorder, \
-                               rx_rate, tx_rate";
+                               emulate, rx_rate, tx_rate";
                 return Err(Error::Invalid(format!("no argument {key}; allowed: {allowed}")));
             }
         }
@@ -248,14 +252,26 @@ impl Args {
             ("timeout_ns", self.timeout.is_some(), &[Kind::RxBisect]),
             ("threads", self.threads.is_some(), &[Kind::Corec, Kind::DdRing]),
             ("refill", self.refill.is_some(), &[Kind::DdRing]),
+            ("emulate=1", self.emulate, &[Kind::PrivRing, Kind::ShRing, Kind::RxBisect]),
         ];
         match owners.iter().find(|(_, set, kinds)| *set && !kinds.contains(&self.iface)) {
-            None => Ok(()),
+            None => self.check_emulated(),
             Some((key, _, kinds)) => {
                 let (owners, mine) = (names(kinds), self.iface.name().to_string_lossy());
                 Err(Error::Invalid(format!("{key} belongs to iface={owners}, not iface={mine}")))
             }
         }
+    }
+
+    /// What passing pointers rules out.
+    fn check_emulated(&self) -> Result<(), Error> {
+        let what = match (&self.wire, self.reorder) {
+            _ if !self.emulate => return Ok(()),
+            (Wire::Port(_), false) => return Ok(()),
+            (Wire::Port(_), true) => "reorder=1, which copies each frame; allowed: reorder=0",
+            _ => "a source that has no mbufs; allowed: source=port:NAME",
+        };
+        Err(Error::Invalid(format!("emulate=1 with {what}")))
     }
 
     /// Host halves of a queue: threads that may poll it.
@@ -386,6 +402,7 @@ mod tests {
             ("threads", "129"),
             ("refill", "all"),
             ("reorder", "yes"),
+            ("emulate", "2"),
         ];
         for (key, value) in wrong {
             let said = set(&[(key, value)]).unwrap_err();
@@ -394,6 +411,15 @@ mod tests {
         }
         let said = set(&[("iface", "corec"), ("refill", "bulk")]).unwrap_err();
         assert!(said.contains("iface=ddring, not iface=corec"), "{said}");
+        let said = set(&[("emulate", "1")]).unwrap_err();
+        assert!(said.contains("emulate=1") && said.contains("source=port:NAME"), "{said}");
+        let said = set(&[("emulate", "1"), ("source", "port:x"), ("reorder", "1")]).unwrap_err();
+        assert!(said.contains("reorder=0"), "{said}");
+        for iface in ["dynamic", "corec", "ddring"] {
+            let said = set(&[("iface", iface), ("emulate", "1"), ("source", "port:x")]).unwrap_err();
+            assert!(said.contains("iface=privring, shring or rxbisect") && said.contains(iface), "{said}");
+        }
+        assert!(set(&[("emulate", "1"), ("source", "port:x")]).is_ok());
         assert!(set(&[("colour", "red")]).unwrap_err().contains("colour"));
         assert!(set(&[("ax", "64")]).unwrap_err().contains("iface=rxbisect"));
         let said = set(&[("iface", "rxbisect"), ("shared", "2")]).unwrap_err();

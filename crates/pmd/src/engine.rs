@@ -43,6 +43,8 @@ pub(crate) struct Rings {
     /// Whether IP and transport checksums are looked at.
     pub(crate) checksums: bool,
     pub(crate) flight: Flight,
+    /// Whether descriptors name buffers that the port below gets, not bytes to copy.
+    pub(crate) passes: bool,
 }
 
 /// The far end of a port's wire.
@@ -121,6 +123,7 @@ impl Engine {
         self.running = false;
         if let Some(rings) = &mut self.rings {
             rings.flight.clear();
+            rings.tx.tell(&mut rings.m);
             rings.nic.stop(&mut rings.m);
         }
     }

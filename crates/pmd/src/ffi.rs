@@ -289,6 +289,16 @@ pub unsafe extern "C" fn rxlab_args_front(args: *const Args) -> u16 {
     unsafe { (*args).front() as u16 }
 }
 
+/// Whether the port below receives into the posted buffers: descriptors to send are of buffers then, not of bytes.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_emulate(args: *const Args) -> bool {
+    // SAFETY: the caller's.
+    unsafe { (*args).emulate }
+}
+
 /// The interface's name.
 ///
 /// # Safety
@@ -427,6 +437,16 @@ pub unsafe extern "C" fn rxlab_port_memory(
 ) -> c_int {
     // SAFETY: the caller's.
     unsafe { done((*port).0.memory(&*start).map(|n| *bytes = n), err, err_len) }
+}
+
+/// Buffers that the rings of so many queues of so many descriptors hold posted.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_posted(port: *const PortHandle, rx_desc: u32, queues: u16) -> u32 {
+    // SAFETY: the caller's.
+    u32::try_from(unsafe { (*port).0.posted(rx_desc, queues) }).unwrap_or(u32::MAX)
 }
 
 /// Makes the queues; nothing flows before [`rxlab_port_run`].

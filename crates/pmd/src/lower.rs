@@ -12,10 +12,12 @@ pub struct LowerFrame {
     pub data: *const u8,
     /// Bytes.
     pub len: u32,
+    /// The buffer that it lies in, for its address to be passed on; 0 if it has to be copied.
+    pub buf: u64,
 }
 
 impl LowerFrame {
-    pub(crate) const NONE: LowerFrame = LowerFrame { data: core::ptr::null(), len: 0 };
+    pub(crate) const NONE: LowerFrame = LowerFrame { data: core::ptr::null(), len: 0, buf: 0 };
 }
 
 /// What the NIC core calls to reach the port below, on its own thread, one call at a time.
@@ -26,14 +28,23 @@ pub struct Lower {
     pub ctx: *mut c_void,
     /// Receives up to `n` frames (at most 64); they stay valid until `rx_done`.
     pub rx: unsafe extern "C" fn(ctx: *mut c_void, frames: *mut LowerFrame, n: u16) -> u16,
-    /// The frames of the last `rx` are copied.
-    pub rx_done: unsafe extern "C" fn(ctx: *mut c_void),
+    /// The frames of the last `rx` are through. For each of them, `bufs` has a buffer that is the port below's to
+    /// fill: an empty one for one that was passed on, its own for one that was dropped; 0 where it was 0.
+    pub rx_done: unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64),
     /// Finds `n` buffers (at most 64) of at least `len[i]` bytes each; how many there were, from the first.
     pub tx_get: unsafe extern "C" fn(ctx: *mut c_void, len: *const u32, data: *mut *mut u8, n: u16) -> u16,
     /// Sends the buffers of the last `tx_get`, filled, and frees what the port below refuses; how many were
     /// sent.
     pub tx_send: unsafe extern "C" fn(ctx: *mut c_void, n: u16) -> u16,
+    /// Sends up to `n` frames (at most 64) by the addresses of their buffers, instead of the two calls above; how
+    /// many of them are the port below's now. A first one that cannot be sent is taken alone and adds to `*faults`.
+    /// Null if frames are copied.
+    pub tx_pass:
+        Option<unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64, n: u16, faults: *mut u16) -> u16>,
 }
+
+/// See [`Lower::tx_pass`].
+pub(crate) type Pass = unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64, n: u16, faults: *mut u16) -> u16;
 
 // SAFETY: the driver promises that the calls may come from the NIC core's thread, one at a time.
 unsafe impl Send for Lower {}

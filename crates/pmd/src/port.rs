@@ -163,6 +163,11 @@ impl Port {
         }
     }
 
+    /// Buffers that the rings of `queues` hold posted.
+    pub(crate) fn posted(&self, rx_desc: u32, queues: u16) -> u64 {
+        self.args.interface(rx_desc, queues.into()).posted_buffers(queues.into())
+    }
+
     fn lay_out(&self, region: &'static Region, start: &Start) -> Result<Built, Error> {
         let queues = u32::from(start.rx_queues);
         let frames = frames(start, self.args.front())?;
@@ -229,6 +234,7 @@ impl Port {
             max_frame: start.max_frame,
             checksums: start.checksums,
             flight: Default::default(),
+            passes: self.args.emulate,
         };
         self.with(|e| e.rings = Some(rings))
     }
@@ -311,6 +317,7 @@ impl Port {
             false => {
                 r.flight.clear_queue(queue);
                 r.tx.stop_queue(queue);
+                r.tx.tell(&mut r.m);
             }
         })
     }

@@ -306,6 +306,12 @@ impl<M: Memory> NicTx<M> {
         }
     }
 
+    /// Writes a completion for whatever is [`sent`](Self::sent) and not told of yet: before a host drains that
+    /// has to know which buffers are still its own.
+    pub fn tell(&mut self, m: &mut M) {
+        self.rings.iter_mut().for_each(|q| q.complete(m));
+    }
+
     /// When a queue that waits for its rate may send; `None` if none waits.
     pub fn next_due(&self) -> Option<Ps> {
         self.rings.iter().filter(|q| q.limit.is_some() && !q.stopped && q.head != q.tail).map(|q| q.due).min()

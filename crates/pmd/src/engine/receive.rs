@@ -1,7 +1,11 @@
 //! From the wire to the rings: filter, parse, hash, deliver, count.
 
+use core::array;
+use core::cell::Cell;
+
 use arrayvec::ArrayVec;
-use rings::{Frame, Nic, Outcome};
+use memory::Buf;
+use rings::{Frame, Nic, Outcome, Rest};
 
 use super::tags::{TAG, Tags};
 use super::{Engine, Far, Taken};
@@ -15,23 +19,33 @@ pub const HASHED: u32 = 1 << 20;
 /// Bytes in which the headers of a frame in pieces are looked for.
 const HEADERS: usize = 256;
 
-/// A frame on the wire, in one piece or more.
+/// A frame on the wire, in one piece or more, or in a buffer already: then `head` is all of it.
 #[derive(Clone, Copy)]
 pub(super) struct Incoming<'a> {
     pub(super) head: &'a [u8],
-    pub(super) more: &'a [&'a [u8]],
+    pub(super) rest: Rest<'a>,
     pub(super) len: u32,
 }
 
 impl<'a> Incoming<'a> {
-    pub(super) fn whole(bytes: &'a [u8]) -> Incoming<'a> {
-        Incoming { head: bytes, more: &[], len: bytes.len() as u32 }
+    /// A frame of one piece or more.
+    pub(super) fn gathered(pieces: &'a [&'a [u8]], len: u32) -> Incoming<'a> {
+        match pieces {
+            [] => Incoming { head: &[], rest: Rest::Nothing, len },
+            [head] => Incoming { head, rest: Rest::Nothing, len },
+            [head, more @ ..] => Incoming { head, rest: Rest::Pieces(more), len },
+        }
+    }
+
+    /// The pieces behind the first.
+    pub(super) fn more(&self) -> &'a [&'a [u8]] {
+        if let Rest::Pieces(more) = self.rest { more } else { &[] }
     }
 
     /// All its bytes in one piece.
     #[cold]
-    fn gathered(&self) -> Vec<u8> {
-        let mut frame = [&[self.head], self.more].concat().concat();
+    fn in_one(&self) -> Vec<u8> {
+        let mut frame = [&[self.head], self.more()].concat().concat();
         frame.resize(self.len as usize, 0);
         frame
     }
@@ -49,7 +63,8 @@ impl Engine {
         let now = self.clock();
         let Far::Stock(mut stock) = core::mem::replace(&mut self.far, Far::Own) else { return false };
         let mut wire = self.rx_wire;
-        let frames = stock.take(&mut wire, now).map(|(head, len)| Incoming { head, more: &[], len });
+        let frames =
+            stock.take(&mut wire, now).map(|(head, len)| Incoming { head, rest: Rest::Nothing, len });
         let stored = self.receive(frames);
         self.rx_wire = wire;
         self.far = Far::Stock(stock);
@@ -65,12 +80,17 @@ impl Engine {
         if n == 0 {
             return false;
         }
-        self.receive(frames[..n].iter().map(|f| {
-            // SAFETY: the driver filled in the frame, which stays as it is until `rx_done`.
-            Incoming::whole(unsafe { core::slice::from_raw_parts(f.data, f.len as usize) })
+        let lies: [Cell<Buf>; BURST] = array::from_fn(|i| Cell::new(Buf(frames[i].buf)));
+        self.receive(frames[..n].iter().zip(&lies).map(|(f, lies)| {
+            // SAFETY: the driver filled in the frame, which stays as it is until `rx_done`; one that is passed
+            // on is not looked at once its completion is published.
+            let head = unsafe { core::slice::from_raw_parts(f.data, f.len as usize) };
+            let rest = if f.buf == 0 { Rest::Nothing } else { Rest::Buffer(lies) };
+            Incoming { head, rest, len: f.len }
         }));
+        let bufs = lies.map(|lies| lies.into_inner().0);
         // SAFETY: as above; no frame is looked at any more.
-        unsafe { (lower.rx_done)(lower.ctx) };
+        unsafe { (lower.rx_done)(lower.ctx, bufs.as_ptr()) };
         true
     }
 
@@ -140,9 +160,9 @@ impl Engine {
         if !self.filter.link_up {
             return Err(Outcome::LinkDown);
         }
-        let class = match f.more {
-            [] => self.look(f.head, f.len)?,
-            _ => self.look_into_pieces(f)?,
+        let class = match f.rest {
+            Rest::Pieces(more) => self.look_into_pieces(f, more)?,
+            _ => self.look(f.head, f.len)?,
         };
         // A completion has 16 bits for the length.
         let len = u16::try_from(f.len).map_err(|_| Outcome::BadFrame)?;
@@ -154,12 +174,12 @@ impl Engine {
             kind |= HASHED;
         }
         if rings.checksums {
-            kind |= match f.more {
+            kind |= match f.more() {
                 [] if f.head.len() >= usize::from(len) => checksums::verify(&class.parsed, f.head),
-                _ => checksums::verify(&class.parsed, &f.gathered()),
+                _ => checksums::verify(&class.parsed, &f.in_one()),
             };
         }
-        Ok((class.queue, Frame::gathered(f.head, f.more, len, class.rss, kind)))
+        Ok((class.queue, Frame { head: f.head, rest: f.rest, len, rss: class.rss, kind }))
     }
 
     /// Filters and parses a frame that begins with `head`.
@@ -173,9 +193,9 @@ impl Engine {
 
     /// [`look`](Self::look) where the headers may go on behind the first piece.
     #[inline(never)]
-    fn look_into_pieces(&self, f: &Incoming<'_>) -> Result<nic::Class, Outcome> {
+    fn look_into_pieces(&self, f: &Incoming<'_>, more: &[&[u8]]) -> Result<nic::Class, Outcome> {
         let mut head = ArrayVec::<u8, HEADERS>::new();
-        for piece in core::iter::once(&f.head).chain(f.more) {
+        for piece in core::iter::once(&f.head).chain(more) {
             let room = head.remaining_capacity();
             head.extend(piece.iter().copied().take(room));
         }

@@ -50,7 +50,7 @@ impl Tags {
         self.copies.extend_from_slice(&self.number.to_ne_bytes());
         self.copies.extend_from_slice(&flow.to_ne_bytes());
         self.number += 1;
-        for piece in core::iter::once(&f.head).chain(f.more) {
+        for piece in core::iter::once(&f.head).chain(f.more()) {
             self.copies.extend_from_slice(piece);
         }
         start..self.copies.len()

@@ -1,5 +1,7 @@
 //! From the transmit rings to the wire.
 
+use core::ffi::c_void;
+
 use memory::Memory;
 use memory::native::Foreign;
 use rings::Segment;
@@ -8,16 +10,18 @@ use super::receive::Incoming;
 use super::tags::TAG;
 use super::{Engine, Far, Rings, Taken};
 use crate::counters::add;
-use crate::lower::Lower;
+use crate::lower::{Lower, Pass};
 use crate::port::Port;
 use crate::{BURST, SLACK};
 
-/// A collected frame: its queue, its pieces in [`Flight::pieces`], its bytes.
+/// A collected frame: its queue, its descriptors, whose pieces lie in [`Flight::pieces`] unless pointers are
+/// passed, the first of their buffers, its bytes.
 #[derive(Clone, Copy)]
 struct Collected {
     queue: u16,
     first: usize,
     pieces: usize,
+    buf: u64,
     len: u32,
 }
 
@@ -48,19 +52,16 @@ impl Flight {
     }
 
     fn incoming(&self) -> impl Iterator<Item = Incoming<'_>> {
-        self.frames.iter().map(|f| {
-            let (head, more) = match self.pieces(f) {
-                [] => (&[][..], &[][..]),
-                [head, more @ ..] => (*head, more),
-            };
-            Incoming { head, more, len: f.len }
-        })
+        self.frames.iter().map(|f| Incoming::gathered(self.pieces(f), f.len))
     }
 }
 
 impl Rings {
-    /// Gives up what is in flight, as sent.
+    /// Gives up what is in flight, as sent. Passed pointers stay: nobody else has them yet.
     pub(crate) fn abandon(&mut self) {
+        if self.passes {
+            return;
+        }
         for f in self.flight.frames.drain(..) {
             self.tx.sent(&mut self.m, f.queue, f.pieces);
         }
@@ -69,7 +70,7 @@ impl Rings {
 
     /// Collects frames until `most` are in flight or the wire is busy; how many are.
     fn collect(&mut self, most: usize, mut wire: Option<(&mut nic::Pace, memory::Ps)>) -> usize {
-        let Rings { m, tx, sent, flight, tags, .. } = self;
+        let Rings { m, tx, sent, flight, tags, passes, .. } = self;
         while flight.frames.len() < most {
             if let Some((pace, now)) = &wire
                 && pace.free() > *now
@@ -80,7 +81,9 @@ impl Rings {
             let first = flight.pieces.len();
             let mut len = 0;
             for s in &flight.segments {
-                flight.pieces.extend(data(m, *sent, s));
+                if !*passes {
+                    flight.pieces.extend(data(m, *sent, s));
+                }
                 len += u32::from(s.len);
             }
             if let (Some(tags), Some(first)) = (tags.as_mut(), flight.segments.first())
@@ -89,8 +92,8 @@ impl Rings {
                 let tag = Segment { off: 0, len: first.off, ..*first };
                 tags.leaves(queue, data(m, *sent, &tag).unwrap_or_default());
             }
-            let pieces = flight.segments.len();
-            flight.frames.push(Collected { queue, first, pieces, len });
+            let (pieces, buf) = (flight.segments.len(), flight.segments.first().map_or(0, |s| s.buf.0));
+            flight.frames.push(Collected { queue, first, pieces, buf, len });
             if let Some((pace, now)) = &mut wire {
                 pace.send(now.saturating_sub(SLACK), len);
             }
@@ -113,6 +116,9 @@ impl Engine {
     pub(super) fn transmit(&mut self) -> bool {
         let now = self.clock();
         let Some(rings) = &mut self.rings else { return false };
+        if rings.passes && !matches!(self.far, Far::Lower(Some(_)) if self.filter.link_up) {
+            return false; // nobody to pass pointers to: they wait in the rings
+        }
         let wire = self.tx_wire.limits().then_some((&mut self.tx_wire, now));
         if rings.collect(BURST, wire) == 0 {
             return false;
@@ -131,6 +137,7 @@ impl Engine {
                 Some(Taken::Down) => self.lose(&flight),
                 None => 0,
             },
+            Far::Lower(Some(Lower { tx_pass: Some(pass), ctx, .. })) => self.pass(*pass, *ctx, &flight),
             Far::Lower(Some(lower)) => self.to_lower(&lower.clone(), &flight),
             Far::Peer(None) | Far::Lower(None) => self.lose(&flight),
         };
@@ -192,6 +199,25 @@ impl Engine {
             }
         }
         got
+    }
+}
+
+impl Engine {
+    /// Hands the buffers of frames to the port below; how many it took. The others wait.
+    fn pass(&self, pass: Pass, ctx: *mut c_void, flight: &Flight) -> usize {
+        let (n, mut faults) = (flight.frames.len(), 0);
+        let mut bufs = [0; BURST];
+        for (buf, f) in bufs.iter_mut().zip(&flight.frames) {
+            *buf = f.buf;
+        }
+        // SAFETY: `Far::Lower` holds a port only while it is there; the array holds `n` entries, each of a buffer
+        // that the application has handed over and the ring forgets once it is told as sent.
+        let taken = usize::from(unsafe { pass(ctx, bufs.as_ptr(), n as u16, &mut faults) }).min(n);
+        let queue = flight.frames.first().map_or(0, |f| usize::from(f.queue));
+        if let Some(counters) = self.counters.tx.get(queue) {
+            add(&counters.faults, u64::from(faults));
+        }
+        taken
     }
 }
 

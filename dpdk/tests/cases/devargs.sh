@@ -33,6 +33,12 @@ iface=corec,refill=bulk|refill.*ddring.*corec
 iface=ddring,refill=some|refill.*some.*each.*bulk
 iface=privring,threads=2|threads.*corec.*privring
 iface=privring,reorder=2|reorder.*2.*0 or 1
+iface=rxbisect,emulate=2|emulate.*2.*0 or 1
+iface=rxbisect,emulate=1|emulate=1.*source=port
+iface=rxbisect,source=port:x,emulate=1,reorder=1|emulate=1.*reorder=0
+iface=dynamic,source=port:x,emulate=1|emulate=1.*privring, shring or rxbisect.*dynamic
+iface=corec,source=port:x,emulate=1|emulate=1.*privring, shring or rxbisect.*corec
+iface=ddring,source=port:x,emulate=1|emulate=1.*privring, shring or rxbisect.*ddring
 iface=rxbisect,ax=0|ax.*0
 iface=rxbisect,ax=100|ax.*100
 iface=rxbisect,ax=99999999999999999999|ax.*99999999999999999999

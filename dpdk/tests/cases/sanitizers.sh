@@ -1,7 +1,7 @@
 # The smoke test, then integrity, the life of a port and several threads on a queue, with the driver's C part built with AddressSanitizer and
 # UndefinedBehaviorSanitizer (make dpdk-asan).
 # each: interface
-# with: smoke integrity cycles shared
+# with: smoke integrity cycles shared emulated
 # limit: 300
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -13,6 +13,7 @@ export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1
 # The sanitizer's shadow memory is larger than any limit.
 ulimit -Sd unlimited
 arguments=("$1")
+[[ $2 != emulated || $1 =~ ^(privring|shring|rxbisect)$ ]] || { echo "$1 is not emulated"; exit 77; }
 [[ $2 != shared || $1 =~ ^(corec|ddring)$ ]] || { echo "one thread at a time polls a queue of $1"; exit 77; }
-[[ $2 =~ ^(smoke|shared)$ ]] || arguments+=(loop)
+[[ $2 =~ ^(smoke|shared|emulated)$ ]] || arguments+=(loop)
 bash "$2.sh" "${arguments[@]}"

@@ -44,7 +44,8 @@ pub struct Lower {
 }
 
 /// See [`Lower::tx_pass`].
-pub(crate) type Pass = unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64, n: u16, faults: *mut u16) -> u16;
+pub(crate) type Pass =
+    unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64, n: u16, faults: *mut u16) -> u16;
 
 // SAFETY: the driver promises that the calls may come from the NIC core's thread, one at a time.
 unsafe impl Send for Lower {}

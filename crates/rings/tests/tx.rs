@@ -245,3 +245,16 @@ fn a_stopped_queue_has_no_due_time() {
     port.wire.stop_queue(0);
     assert_eq!(port.wire.next_due(), None);
 }
+
+/// Whoever takes frames over by their addresses leaves the host only those that it has not taken.
+#[test]
+fn a_stop_tells_of_all_that_is_sent_and_of_nothing_else() {
+    let mut p = port(16, 8, 1);
+    p.post(0, &[1, 2, 1]);
+    p.send();
+    p.send();
+    assert_eq!(p.reclaim(), 0, "a completion comes every 8");
+    p.wire.stop_queue(0);
+    p.wire.tell(&mut p.nic);
+    assert_eq!((p.reclaim(), p.tx[0].filled()), (3, 1));
+}

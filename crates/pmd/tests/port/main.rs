@@ -268,9 +268,10 @@ fn several_threads_poll_one_queue() {
                 std::thread::yield_now();
             }
             let under_way = || {
+                // In this order: a frame is counted once it waits.
+                let counted = outcomes(&port, 1).iter().sum::<u64>();
                 // SAFETY: this thread polls the half.
-                let waiting = unsafe { rxlab_rxq_count(port.half(0, 0)) };
-                waiting > 0 || outcomes(&port, 1).iter().sum::<u64>() < first.next - 1
+                counted < first.next - 1 || unsafe { rxlab_rxq_count(port.half(0, 0)) } > 0
             };
             while under_way() {
                 got.extend(take(port.half(0, 0), &mut first.pool));

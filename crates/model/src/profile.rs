@@ -5,6 +5,8 @@ use std::fmt;
 use memory::Ps;
 use serde::{Deserialize, Serialize};
 
+use rings::ddring::WriteBack;
+
 use crate::scenario::Pause;
 
 /// A number of the model with where it comes from: `published: source`, `measured: how`, or
@@ -189,6 +191,13 @@ pub struct Constants {
     /// Frames that the card's pipeline takes in a second, millions, however short they are.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub nic_mpps: Constant,
+    /// Descriptors of a row that the card writes back together, where completions go into them; 1 where the
+    /// profile does not say.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub write_back_descriptors: Constant,
+    /// The shortest time between two write-backs of a ring that do not wait for the rest of the row.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub write_back_us: Constant,
     /// Rate of one transmit queue, Gbps on the wire; 0 where none is slower than its port.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub tx_queue_gbps: Constant,
@@ -281,7 +290,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 39] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 41] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -299,6 +308,8 @@ impl Constants {
             ("doorbell_ns", &self.doorbell_ns, Of::Only(Card)),
             ("nic_buffer_kib", &self.nic_buffer_kib, Of::Only(Card)),
             ("nic_mpps", &self.nic_mpps, Of::Some(Card)),
+            ("write_back_descriptors", &self.write_back_descriptors, Of::Some(Card)),
+            ("write_back_us", &self.write_back_us, Of::Some(Card)),
             ("tx_queue_gbps", &self.tx_queue_gbps, Of::Only(Card)),
             ("op_cycles", &self.op_cycles, Of::Any),
             ("atomic_cycles", &self.atomic_cycles, Of::Any),
@@ -445,6 +456,11 @@ impl Server {
             check(known.iter().any(|p| c.origin.starts_with(p)), &format!("{name} lacks its origin"))?;
         }
         let c = &self.constants;
+        let row = &c.write_back_descriptors;
+        check(
+            row.is_absent() || [1.0, 2.0, 4.0, 8.0].contains(&row.value),
+            "write_back_descriptors must be 1, 2, 4 or 8",
+        )?;
         let lines =
             [("load_lines", &c.load_lines), ("run_lines", &c.run_lines), ("store_lines", &c.store_lines)];
         for (name, c) in lines {
@@ -470,6 +486,13 @@ impl Server {
             NicKind::Card => crate::scenario::WINDOW,
             NicKind::Core => Ps((self.constants.snoop_ns.value * 1e3) as u64),
         }
+    }
+
+    /// How the card writes used descriptors back.
+    pub fn write_back(&self) -> WriteBack {
+        let c = &self.constants;
+        let together = (c.write_back_descriptors.value as u32).max(1);
+        WriteBack { together, after: Ps((c.write_back_us.value * 1e6) as u64) }
     }
 
     /// How the cores pause; not at all where the profile does not say.

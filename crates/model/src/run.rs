@@ -276,6 +276,7 @@ impl Run {
         let mut space = ModelSpace::new().served_by(s.server.nic.kind);
         let mut parts = Parts::build(s, &mut space)?;
         let mut ports = std::mem::take(&mut parts.ports);
+        ports.iter_mut().for_each(|((_, nic), _)| nic.set_write_back(s.server.write_back()));
         if let [(_, (one, _)), (_, (other, _))] = ports.as_mut_slice()
             && !s.peers.is_empty()
         {

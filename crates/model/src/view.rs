@@ -144,11 +144,13 @@ impl View {
     }
 
     /// Lets every agent that could act before this one's clock do so; of two at one time, the one with the
-    /// smaller number is first (A18).
+    /// smaller number is first (A18). A core that comes back in a pause goes on behind it, and looks again.
     #[inline]
     fn order(&mut self) {
-        let sim = self.sim();
-        if self.clock >= sim.floor && (self.clock, self.slot) > sim.schedule.next() {
+        while self.clock >= self.sim().floor && (self.clock, self.slot) > self.sim().schedule.next() {
+            if self.yielder.is_null() {
+                return; // set-up: nobody else runs
+            }
             self.suspend(self.clock);
         }
     }

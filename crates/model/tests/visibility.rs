@@ -228,6 +228,28 @@ fn cost_25_a_stall_of_all_cores() {
     assert_eq!(card.all(), [Ps(3_000 * NS)], "the card does not stop");
 }
 
+#[test]
+fn behind_a_pause_contended_words_are_still_in_order() {
+    let mut w = World::new(server());
+    let c = w.contended();
+    let out = Out::default();
+    for (core, cycles) in [(0, 400), (1, 200)] {
+        let out = out.clone();
+        w.core(core, move |m| {
+            m.work(cycles); // into the pause
+            let before = m.add(c, 0, 1);
+            out.push((core, before, m.now().0));
+        });
+    }
+    w.nic(|_| {}); // at time 0: core 1 hands over to it, and comes back in the pause
+    let mut engine = w.start(Ps::ZERO);
+    engine.sim().stall_cores(Ps(50 * NS), Ps(950 * NS));
+    engine.run_until(Ps::from_us(100)).unwrap();
+    let turn = SNOOP + ATOMIC;
+    let end = 1000 * NS;
+    assert_eq!(out.all(), [(0, 0, end + turn), (1, 1, end + 2 * turn)], "at one time, by number (A18)");
+}
+
 /// What docs/timeline.svg draws, in its numbers.
 #[test]
 fn cost_26_the_timeline_of_the_documentation() {

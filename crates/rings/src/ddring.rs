@@ -15,6 +15,9 @@
 //! buffers in a ring of its own, `buffer`. It clears the done bit when it posts a descriptor anew, and looks
 //! at no descriptor that it has not posted: the bit of one that it has read is stale.
 //!
+//! **Write-back.** A card may write descriptors back a row at a time ([`WriteBack`]): one that is used shows when the
+//! rest of its row is, or when its time has come. It is off unless the profile of a card says otherwise.
+//!
 //! **Baselines of corec.** One core with a ring of its own, which takes a buffer from the pool for each frame
 //! or for a burst at a time (§4.1); with several rings and RSS this is the scale-out policy. Several cores
 //! with one ring and a spin lock around the whole receive, as Metronome has it (§5).
@@ -165,7 +168,8 @@ pub(crate) fn rings<S: Space>(
         rings.push(Ring::new(words, cores as usize));
         host(space, number, words, cores)?;
     }
-    Ok(NicHalf { rings, shared_by: shared_by as usize, buffers })
+    let write_back = WriteBack { together: 1, after: Ps::ZERO };
+    Ok(NicHalf { rings, write_back, shared_by: shared_by as usize, buffers })
 }
 
 // ## Host half
@@ -394,9 +398,22 @@ impl<M: Memory> Host<M> for HostHalf<M> {
 
 // ## NIC half
 
+/// The most descriptors that a card writes back together.
+const LINE: usize = 8;
+
+/// When a card writes used descriptors back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteBack {
+    /// So many that lie in a row, together: a power of two up to 8; 1 is each by itself.
+    pub together: u32,
+    /// What waits for the rest of its row is written back so long after the last time that this happened.
+    pub after: Ps,
+}
+
 /// The NIC's end of all rings of a port. It knows of one consumer for each.
 pub struct NicHalf<M: Memory> {
     rings: Vec<Ring<M>>,
+    write_back: WriteBack,
     /// Queues whose frames go into one ring.
     shared_by: usize,
     buffers: M::Buffers,
@@ -406,6 +423,11 @@ struct Ring<M: Memory> {
     words: Words<M>,
     /// Next descriptor to use. Ours, always fresh.
     head: u64,
+    /// Descriptors before it are written back; up to `head`, what is to be written into them waits.
+    shown: u64,
+    held: [[u64; WORDS]; LINE],
+    /// When descriptors were last written back without the rest of their row.
+    flushed: Option<Ps>,
     /// TAIL as last read: at most as far as the host has posted.
     tail: u64,
     /// The queues that are stopped.
@@ -415,7 +437,8 @@ struct Ring<M: Memory> {
 
 impl<M: Memory> Ring<M> {
     fn new(words: Words<M>, queues: usize) -> Ring<M> {
-        Ring { words, head: 0, tail: 0, stopped: vec![false; queues], faults: 0 }
+        let (held, stopped) = ([[0; WORDS]; LINE], vec![false; queues]);
+        Ring { words, head: 0, shown: 0, held, flushed: None, tail: 0, stopped, faults: 0 }
     }
 
     /// Nobody receives from it.
@@ -434,7 +457,7 @@ impl<M: Memory> Ring<M> {
     }
 
     #[inline(always)]
-    fn store(&mut self, m: &mut M, b: M::Buffers, frame: &Frame<'_>) -> Outcome {
+    fn store(&mut self, m: &mut M, b: M::Buffers, frame: &Frame<'_>, together: u64) -> Outcome {
         if matches!(frame.rest, Rest::Buffer(_)) {
             return Outcome::BadFrame;
         }
@@ -452,13 +475,50 @@ impl<M: Memory> Ring<M> {
         };
         frame.store(m, b, buf);
         let meta = u64::from(frame.rss) | u64::from(frame.kind) << 32;
-        m.publish(self.words.descriptor, self.head, [meta, u64::from(frame.len) << LENGTH | DONE]);
+        self.held[self.head as usize % LINE] = [meta, u64::from(frame.len) << LENGTH | DONE];
         self.head = self.head.wrapping_add(1);
+        if self.head & (together - 1) == 0 {
+            self.show(m);
+        }
         Outcome::Delivered
+    }
+
+    /// Writes back what waits.
+    #[inline(always)]
+    fn show(&mut self, m: &mut M) {
+        while self.shown != self.head {
+            // Pairs with the acquire in `Words::done`.
+            m.publish(self.words.descriptor, self.shown, self.held[self.shown as usize % LINE]);
+            self.shown = self.shown.wrapping_add(1);
+        }
+    }
+
+    /// Writes back what has waited `after`; when the rest is due.
+    fn due(&mut self, m: &mut M, after: Ps) -> Option<Ps> {
+        if self.shown == self.head {
+            return None;
+        }
+        let now = m.now();
+        let due = self.flushed.map_or(now, |last| last + after);
+        if due > now {
+            return Some(due);
+        }
+        self.flushed = Some(now);
+        self.show(m);
+        None
     }
 }
 
 impl<M: Memory> NicHalf<M> {
+    /// Descriptors are written back so from now on. A row is no longer than the smallest ring or 8, and at least 1.
+    pub fn set_write_back(&mut self, how: WriteBack) {
+        let ring = self.rings.iter().map(|ring| ring.words.size).min().unwrap_or(1);
+        let most = ring.min(LINE as u64) as u32;
+        let together = how.together.clamp(1, most);
+        // Rings are powers of two.
+        self.write_back = WriteBack { together: 1 << together.ilog2(), ..how };
+    }
+
     /// The ring of `queue`, and its number among that ring's queues.
     fn ring(&mut self, queue: u16) -> Option<(&mut Ring<M>, usize)> {
         let (ring, queue) = (usize::from(queue) / self.shared_by, usize::from(queue) % self.shared_by);
@@ -469,7 +529,7 @@ impl<M: Memory> NicHalf<M> {
 impl<M: Memory> Nic<M> for NicHalf<M> {
     #[inline]
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
-        let b = self.buffers;
+        let (b, together) = (self.buffers, u64::from(self.write_back.together));
         let Some((ring, _)) = self.ring(queue) else {
             return out.fill(Outcome::RingFull); // a queue that does not exist has no room
         };
@@ -480,19 +540,28 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
             ring.refresh(m);
         }
         for (frame, outcome) in frames.iter().zip(out) {
-            *outcome = ring.store(m, b, frame);
+            *outcome = ring.store(m, b, frame, together);
             m.chain();
         }
     }
 
-    fn poll(&mut self, _m: &mut M) -> Option<Ps> {
-        None
+    fn poll(&mut self, m: &mut M) -> Option<Ps> {
+        let WriteBack { together, after } = self.write_back;
+        if together == 1 {
+            return None;
+        }
+        self.rings.iter_mut().filter_map(|ring| ring.due(m, after)).min()
+    }
+
+    fn stop(&mut self, m: &mut M) {
+        self.rings.iter_mut().for_each(|ring| ring.show(m));
     }
 
     /// While another queue of its ring runs, that one's core receives the frames of this queue.
-    fn stop_queue(&mut self, _m: &mut M, queue: u16) {
+    fn stop_queue(&mut self, m: &mut M, queue: u16) {
         if let Some((ring, queue)) = self.ring(queue) {
             ring.stopped[queue] = true;
+            ring.show(m);
         }
     }
 

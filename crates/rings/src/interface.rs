@@ -274,6 +274,15 @@ pub enum AnyNic<M: Memory> {
     DdRing(ddring::NicHalf<M>),
 }
 
+impl<M: Memory> AnyNic<M> {
+    /// Where completions go into the descriptors, the card writes them back so. Others write each by itself.
+    pub fn set_write_back(&mut self, how: ddring::WriteBack) {
+        if let AnyNic::DdRing(half) = self {
+            half.set_write_back(how);
+        }
+    }
+}
+
 /// Calls the same method on whichever half it is.
 macro_rules! each {
     ($any:ident $(+ $more:ident)?, $self:expr, $half:ident => $call:expr) => {

@@ -13,6 +13,8 @@ pub const CYCLES: u32 = crate::lb::CYCLES;
 const WORDS: u64 = (40 << 20) / 8;
 /// Reads of each frame.
 const READS: u32 = 2;
+/// Cycles from a number to the place of the next: two multiplications, and shifts and sums, in a row.
+const STEP: u32 = 12;
 /// An odd multiplier without structure (the golden ratio's digits).
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
@@ -95,6 +97,7 @@ impl<M: Memory> App<M> for Nf<M> {
     fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict {
         for _ in 0..self.reads {
             let at = (u128::from(self.state) * u128::from(WORDS)) >> 64;
+            m.work(STEP);
             self.state = mix(self.state ^ self.numbers.read(m, self.table, at as u64));
         }
         self.route.frame(m, packet, headers)

@@ -143,6 +143,17 @@ pub trait Memory {
     /// An application's access to one line of its table, at byte `off`. Only the model charges it: the
     /// real access follows in the application's own memory.
     fn touch(&mut self, t: Self::Table, off: u64, how: Touch);
+    /// The same of all lines from byte `off` on that `len` bytes lie in: one behind the other, so that only
+    /// the first one has to be waited for by itself.
+    fn touch_run(&mut self, t: Self::Table, off: u64, len: u64, how: Touch) {
+        let first = off / LINE as u64;
+        for line in first..(off + len).div_ceil(LINE as u64) {
+            self.touch(t, line * LINE as u64, how);
+        }
+    }
+    /// Starts fetching a line of the table; an access to it follows. Only the model charges it, see
+    /// [`native::prefetch`].
+    fn touch_ahead(&mut self, _t: Self::Table, _off: u64) {}
 
     /// The only clock that a ring may read.
     fn now(&mut self) -> Ps;

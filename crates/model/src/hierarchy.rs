@@ -7,9 +7,11 @@
 //!   inclusive ways; any other LLC hit moves the line to the L2;
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
 //! * dirty LLC victims are written to DRAM;
-//! * a card on the other node writes to the LLC there, see below: DDIO is of its own node;
+//! * a card on the other node writes to the LLC there, see below: DDIO is of its own node, and needs no
+//!   directory;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
-//!   somebody else wants it. All memory belongs to the near node.
+//!   somebody else wants it. All memory belongs to the near node, and so does the directory that tells
+//!   which lines are on the far one: it lies in DRAM, a mark beside each line.
 
 use crate::cache::{Array, DIRTY, Entry, IO, L2};
 use crate::profile::{Placement, Replacement, Server, SliceHash};
@@ -193,6 +195,7 @@ impl Hierarchy {
 
     fn miss(&mut self, core: usize, line: u32, write: bool) -> Level {
         let dirty = if write { DIRTY } else { 0 };
+        let far = self.is_far(core);
         if let Some(holder) = self.holder(line) {
             // A store takes the line away, a load of a dirty line moves it as well: the reader is the
             // next writer in every structure here. Of a clean line, the LLC gives its copy and keeps it.
@@ -211,9 +214,17 @@ impl Hierarchy {
                 }
                 Holder::FarLlc { dirty } => (dirty, Level::Far),
             };
+            match (level, far) {
+                (Level::Far, false) if !self.remote => self.look_up(),
+                (Level::Snoop, true) => self.mark(),
+                _ => {}
+            }
             self.counts.snoops += 1;
             self.fill(core, Entry::new(line, dirty | if was_dirty { DIRTY } else { 0 }));
             return level;
+        }
+        if far {
+            self.mark();
         }
         let set = self.set_of(line);
         if let Some(way) = self.llc.find(set, line) {
@@ -245,7 +256,30 @@ impl Hierarchy {
         let here = self.l2[core].has(self.l2_set(line), line) || self.holder(line).is_some();
         if !here && self.llc.find(self.set_of(line), line).is_none() {
             self.counts.dram_reads += 1;
+            if self.is_far(core) {
+                self.mark();
+            }
             self.fill(core, Entry::new(line, 0));
+        }
+    }
+
+    /// A line leaves for the far node: its mark is written, and the line with it (A38).
+    fn mark(&mut self) {
+        self.counts.dram_writes += 1;
+    }
+
+    /// A line comes back from the far node: its mark was read, and the line with it. It goes when the line is
+    /// written back.
+    fn look_up(&mut self) {
+        self.counts.dram_reads += 1;
+    }
+
+    /// Whether the far node has the line.
+    fn away(&self, holder: Option<Holder>) -> bool {
+        match holder {
+            Some(Holder::L2(core)) => self.is_far(core),
+            Some(Holder::FarLlc { .. }) => true,
+            None => false,
         }
     }
 
@@ -299,7 +333,11 @@ impl Hierarchy {
             return self.far_write(line, whole);
         }
         let mut cached = false;
-        if let Some(holder) = self.holder(line) {
+        let holder = self.holder(line);
+        if self.away(holder) {
+            self.look_up();
+        }
+        if let Some(holder) = holder {
             if let Holder::L2(core) = holder {
                 let set = self.l2_set(line);
                 self.l2[core].remove(set, line);
@@ -354,6 +392,9 @@ impl Hierarchy {
         } else {
             Level::Dram
         };
+        if level == Level::Snoop && !self.remote && self.away(self.holder(line)) {
+            self.look_up();
+        }
         if level == Level::Dram {
             self.counts.dma_read_misses += 1;
             self.counts.dram_reads += 1;

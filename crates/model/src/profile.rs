@@ -235,6 +235,10 @@ pub struct Constants {
     /// From one such pause to the next.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pause_every_ms: Constant,
+    /// Cycles between two looks of a core that spins on a word, the length of its pause instruction; 0 where
+    /// the profile does not say.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub spin_cycles: Constant,
     /// Lines that a STREAM thread of the other socket has under way.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub stream_lines: Constant,
@@ -290,7 +294,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 41] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 42] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -323,6 +327,7 @@ impl Constants {
             ("remote_ns", &self.remote_ns, Of::Card),
             ("pause_us", &self.pause_us, Of::Card),
             ("pause_every_ms", &self.pause_every_ms, Of::Card),
+            ("spin_cycles", &self.spin_cycles, Of::Some(Card)),
             ("stream_lines", &self.stream_lines, Of::Card),
             ("pagerank_lines", &self.pagerank_lines, Of::Card),
             ("load_lines", &self.load_lines, Of::Any),

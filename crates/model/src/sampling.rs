@@ -11,8 +11,10 @@ use crate::hierarchy::{Level, mix};
 pub(crate) enum Kind {
     /// First line of a frame.
     Header,
-    /// Its other lines.
+    /// Its other lines, as far as headers go, and the first line of what is read behind them.
     Payload,
+    /// Lines behind the first one of a run, in a frame or in a table.
+    Run,
     /// The mbuf.
     Meta,
     /// An application's table.
@@ -24,7 +26,8 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    const ALL: [Kind; 6] = [Kind::Header, Kind::Payload, Kind::Meta, Kind::Table, Kind::Again, Kind::Word];
+    const ALL: [Kind; 7] =
+        [Kind::Header, Kind::Payload, Kind::Run, Kind::Meta, Kind::Table, Kind::Again, Kind::Word];
 }
 
 /// Loads and stores of each kind apart: a header is stored where it has just been loaded.
@@ -118,9 +121,10 @@ pub(crate) struct Cost {
 /// The share of a miss that a core waits where it fetches several lines at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
-    /// Loads that do not depend on each other, loads of lines in a row, stores.
+    /// Loads that do not depend on each other, the first of lines in a row, those behind it, stores.
     pub load: f64,
     pub run: f64,
+    pub behind: f64,
     pub store: f64,
 }
 
@@ -131,6 +135,7 @@ impl Shares {
             // Where to look next depends on what was found.
             Kind::Table | Kind::Again => 1.0,
             Kind::Payload => self.run,
+            Kind::Run => self.behind,
             Kind::Header | Kind::Meta | Kind::Word => self.load,
         }
     }

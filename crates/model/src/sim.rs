@@ -59,12 +59,17 @@ pub(crate) struct Costs {
     pub snoop: u64,
     /// More, from one node to the other.
     pub remote: u64,
+    /// From one look of a spinning core to its next.
+    pub spin: u64,
     pub op: u64,
     pub atomic: u64,
     pub write: u64,
     pub doorbell: u64,
     /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
     pub mmio: u64,
+    /// What lies in a cache of the other node is looked up in DRAM first (A38): not what a card there has
+    /// written (A43).
+    pub directory: bool,
     /// The share of a miss that a core waits for, of words that a card on the other node writes (A43).
     pub far_share: Option<f64>,
     /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
@@ -94,11 +99,13 @@ impl Costs {
             llc: ns(c.llc_hit_ns.value),
             snoop: ns(c.snoop_ns.value),
             remote: ns(c.remote_ns.value),
+            spin: ((c.spin_cycles.value * cycle) as u64).max(1),
             op: (c.op_cycles.value * cycle) as u64,
             atomic: (c.atomic_cycles.value * cycle) as u64,
             write: ns(c.pcie_write_ns.value) + way,
             doorbell: ns(c.doorbell_ns.value) + way,
             mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
+            directory: !s.nic.remote,
             far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
             between_share: overlap(&c.load_lines, 1.0),
             read_line: (c.read_line_cycles.value * cycle) as u64,
@@ -112,10 +119,19 @@ fn overlap(c: &Constant, other: f64) -> f64 {
     1.0 / if c.is_absent() { other } else { c.value }
 }
 
+impl Costs {
+    /// A core gets a line of its own node's memory from a cache of the other one. `dram` is what the look into
+    /// the directory takes, if there is one.
+    fn far_line(&self, dram: u64) -> u64 {
+        self.remote + if self.directory { dram + self.llc } else { self.snoop }
+    }
+}
+
 fn shares(nic: NicKind, c: &Constants) -> Shares {
     Shares {
         load: if nic == NicKind::Card { 1.0 } else { overlap(&c.load_lines, 1.0) },
         run: overlap(&c.run_lines, 1.0),
+        behind: overlap(if c.run_lines.is_absent() { &c.pagerank_lines } else { &c.run_lines }, 1.0),
         store: overlap(&c.store_lines, STORES),
     }
 }
@@ -304,7 +320,7 @@ impl Sim {
         let costs = Costs::new(server);
         let dram = Dram::new(&server.constants);
         let (remote, dram_now) = (costs.remote, dram.latency());
-        let near = [costs.l2, costs.llc, costs.snoop, dram_now, costs.snoop + remote];
+        let near = [costs.l2, costs.llc, costs.snoop, dram_now, costs.far_line(dram_now)];
         let far = [costs.l2, costs.llc + remote, costs.snoop + remote, dram_now + remote, costs.llc];
         Sim {
             slots: Vec::new(),
@@ -353,6 +369,7 @@ impl Sim {
     fn price_dram(&mut self) {
         let [near, far] = &mut self.prices;
         near.set(Level::Dram, self.dram.latency());
+        near.set(Level::Far, self.costs.far_line(self.dram.latency()));
         far.set(Level::Dram, self.dram.latency() + self.costs.remote);
     }
 

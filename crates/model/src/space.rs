@@ -38,6 +38,13 @@ pub struct Table {
     pub(crate) bytes: u64,
 }
 
+impl Table {
+    /// The line of byte `off`; a table is round.
+    pub(crate) fn line(self, off: u64) -> u32 {
+        self.first + (off % self.bytes.max(1) / 64) as u32
+    }
+}
+
 /// Bound packet buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolId {

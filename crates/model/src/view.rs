@@ -26,9 +26,15 @@ pub(crate) type World = Rc<UnsafeCell<Sim>>;
 /// Word lines that an agent remembers having read since it was last idle.
 const READS: usize = 64;
 /// Lines that a core has asked for ahead of use.
-const PREFETCHES: usize = 64;
+const PREFETCHES: usize = 256;
 /// Table lines that a core remembers having looked up: an L2 holds many times as many.
 const RECENT: usize = 256;
+
+/// The place of a line among them.
+fn recent(line: u32) -> usize {
+    (line ^ line >> 8) as usize % RECENT
+}
+
 /// Lines between a buffer's start and its metadata (the mempool's own header).
 const META: u32 = 1;
 
@@ -382,22 +388,46 @@ impl View {
     /// A table's line. Few lines may take most look-ups, and then a sample has them all or none: a line that
     /// was looked up among the last ones is in the L2, whether it is sampled or not.
     #[inline]
-    fn table(&mut self, line: u32, write: bool) {
-        let slot = &mut self.recent[(line ^ line >> 8) as usize % RECENT];
-        let again = std::mem::replace(slot, line) == line;
+    fn table(&mut self, line: u32, write: bool, follows: bool) {
+        let again = self.looked_up(line);
+        self.recent[recent(line)] = line;
         if again && !self.sim().hierarchy.sample.has(line) {
             self.busy = true;
             self.clock += self.sim().costs.l2;
         } else {
-            self.access(line, write, if again { Kind::Again } else { Kind::Table });
+            let first = if again { Kind::Again } else { Kind::Table };
+            self.access(line, write, if follows && !again { Kind::Run } else { first });
         }
+    }
+
+    /// Whether a table's line is among those that were looked up last.
+    #[inline]
+    fn looked_up(&self, line: u32) -> bool {
+        self.recent[recent(line)] == line
+    }
+
+    /// The core asks for a line, and does not wait.
+    fn ask(&mut self, line: u32, kind: Kind) {
+        let Some(core) = self.core else { return };
+        let at = self.clock;
+        let sim = self.sim();
+        let cost = sim.core_access(core, line, false, kind, at).miss;
+        self.clock += sim.costs.op;
+        self.prefetched[line as usize % PREFETCHES] = (line, at + cost);
     }
 
     /// The core reads or writes `lines` of a frame from byte `off` on.
     #[inline]
     fn frame(&mut self, first: u32, lines: u32, off: u32, write: bool) {
-        for l in first..first + lines {
-            self.access(l, write, if l == first && off < 64 { Kind::Header } else { Kind::Payload });
+        // Headers lie in two lines, and where a parser looks next depends on what it found.
+        let headers = if off < 64 { 2 } else { 1 };
+        for l in 0..lines {
+            let kind = match l {
+                0 if off < 64 => Kind::Header,
+                _ if l < headers => Kind::Payload,
+                _ => Kind::Run,
+            };
+            self.access(first + l, write, kind);
         }
     }
 

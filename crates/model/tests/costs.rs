@@ -7,6 +7,7 @@ mod caches;
 mod world;
 
 use memory::{Buf, Class, Memory, Ps, Side, Touch};
+use model::View;
 use world::price::{BYTE, DRAM, L2, LLC, NS, OP, SNOOP, STORES, TLP, cost, get, touch, until};
 use world::{World, server};
 
@@ -194,6 +195,25 @@ fn cost_13_prefetch_hides_latency() {
             assert_eq!(get(m, b, buf, 64), left);
             assert_eq!(get(m, b, buf, 64), L2);
         }
+    });
+    w.run();
+}
+
+#[test]
+fn cost_37_lines_in_a_row_come_ten_at_a_time() {
+    let mut w = World::new(server());
+    let (b, t) = (w.buffers(1), w.table(32));
+    w.nic(move |m| m.put(b, Buf(0), 0, &[], 1024));
+    w.core(0, move |m| {
+        until(m, 1000 * NS);
+        let value = cost(m, |m| m.get(b, Buf(0), 128, &mut [], 512));
+        assert_eq!(value, LLC + 7 * (LLC / 10), "the first line is waited for");
+        let read = |m: &mut View, off| cost(m, |m| m.touch_run(t, off, 256, Touch::Read));
+        assert_eq!(read(m, 0), DRAM + 3 * (DRAM / 10));
+        assert_eq!(read(m, 32), 4 * L2 + DRAM / 10, "five lines, four of them a moment ago");
+        assert_eq!(cost(m, |m| m.touch_ahead(t, 1024)), OP);
+        m.work(400);
+        assert_eq!(cost(m, |m| m.touch(t, 1024, Touch::Read)), L2, "asked for 201 ns ago");
     });
     w.run();
 }

@@ -28,7 +28,7 @@ const FRAMES: u64 = 3000;
 const BURST: usize = 16;
 const BUFFERS: u32 = 1024;
 /// Work on a frame, cycles of 0.5 ns.
-const WORK: u32 = 400;
+const WORK: u32 = 1000;
 
 /// What one run shows.
 #[derive(Debug, PartialEq)]

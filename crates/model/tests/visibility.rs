@@ -101,6 +101,27 @@ fn cost_19_lock_hand_over() {
 }
 
 #[test]
+fn cost_38_who_spins_looks_once_per_pause() {
+    let mut s = server();
+    s.constants.spin_cycles.value = 140.0; // 70 ns
+    let mut w = World::new(s);
+    let c = w.contended();
+    w.core(0, move |m| {
+        assert_eq!(m.swap_if(c, 0, 0, 1), Ok(()));
+        until(m, 1_290 * NS);
+        m.release(c, 0, 0); // shows at 1350, when the line is back
+    });
+    w.core(1, move |m| {
+        until(m, 1_000 * NS);
+        let Err(seen) = m.swap_if(c, 0, 0, 1) else { panic!("the lock is held") };
+        m.wait(c, 0, seen);
+        // It tried until 1070, and looked then (for an operation) and every 70 ns.
+        assert_eq!(m.now(), Ps((1_071 + 4 * 70) * NS + OP + SNOOP));
+    });
+    w.run();
+}
+
+#[test]
 fn cost_20_doorbell() {
     let mut w = World::new(server());
     let bell = w.bell();

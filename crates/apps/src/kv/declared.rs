@@ -19,19 +19,32 @@ impl<M: Memory> Declared<M> {
         Declared { shape, table }
     }
 
-    /// Finds the item of a hash: its line in the log, after a look at its key.
-    fn locate(&self, m: &mut M, hash: u64, key: &[u8]) -> u64 {
-        self.shape.touch_bucket(m, self.table, self.shape.bucket(hash), Touch::Read);
+    /// The line in the log of a hash's item.
+    fn item(&self, hash: u64) -> u64 {
         let item = lines(KEY.into(), VALUE.into());
         // Not the bits that chose bucket and partition alone: a log is filled in order of time.
         let mixed = hash.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
-        let at = ((mixed * (self.shape.lines / item)) >> 32) * item;
+        ((mixed * (self.shape.lines / item)) >> 32) * item
+    }
+
+    /// Finds the item of a hash: its line in the log, after a look at its key.
+    fn locate(&self, m: &mut M, hash: u64, key: &[u8]) -> u64 {
+        self.shape.touch_bucket(m, self.table, self.shape.bucket(hash), Touch::Read);
+        let at = self.item(hash);
         self.shape.touch_item(m, self.table, at, 0..HEAD + key.len(), Touch::Read);
         at
     }
 }
 
 impl<M: Memory> Store<M> for Declared<M> {
+    fn ahead_bucket(&self, m: &mut M, hash: u64) {
+        self.shape.ahead_bucket(m, self.table, self.shape.bucket(hash));
+    }
+
+    fn ahead_item(&self, m: &mut M, hash: u64) {
+        self.shape.ahead_item(m, self.table, self.item(hash));
+    }
+
     fn get(&mut self, m: &mut M, hash: u64, key: &[u8]) -> Option<Value<'_>> {
         let at = self.locate(m, hash, key);
         let start = HEAD + key.len();

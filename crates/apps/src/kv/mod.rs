@@ -12,15 +12,21 @@ pub use declared::Declared;
 pub use shape::Shape;
 pub use store::Partition;
 
-use memory::Memory;
+use std::collections::VecDeque;
+
+use memory::{Memory, Ps};
 use packet::checksum;
 use packet::kv::{self, HEADER, MAX_KEY, Op, Reply, Request, Status};
+use rings::Completion;
 
-use crate::{App, Cause, Headers, Packet, SEEN, Verdict};
+use crate::{App, Batch, Cause, Headers, Packet, SEEN, Verdict, headers};
 
 /// Cycles per request beside memory accesses: those of `l3fwd`, a program as bare as this one.
 pub const CYCLES: u32 = crate::l3fwd::CYCLES;
-/// Requests whose headers are prefetched.
+/// Bytes of keys and values that are hashed, compared or copied in a cycle: a word.
+const BYTES_A_CYCLE: usize = 8;
+/// Requests between two stages of a burst: first a request's headers are fetched, then its bucket, then its
+/// item, then it is served (Lim et al., NSDI 2014, §4.1).
 const AHEAD: usize = 4;
 
 /// An item that no log of this size could take.
@@ -38,6 +44,10 @@ pub struct Value<'a> {
 
 /// Items by key, of one core. The hash ([`kv::hash`]) is passed beside the key.
 pub trait Store<M: Memory> {
+    /// The bucket of a hash is on its way.
+    fn ahead_bucket(&self, m: &mut M, hash: u64);
+    /// The item of a hash is on its way, as far as its bucket tells.
+    fn ahead_item(&self, m: &mut M, hash: u64);
     /// The value of `key`.
     fn get(&mut self, m: &mut M, hash: u64, key: &[u8]) -> Option<Value<'_>>;
     /// The place for a value of `len` bytes, which `key` has from now on: to be filled with its first bytes.
@@ -59,12 +69,14 @@ pub struct Kv<S> {
     /// Requests by operation, and those that found their key.
     served: [u64; 3],
     hits: u64,
+    /// Frames between their headers and their answers, in order.
+    open: VecDeque<Open>,
 }
 
 impl<S> Kv<S> {
     /// Partition `partition` of `partitions`.
     pub fn new(store: S, partition: u32, partitions: u32, cycles: u32) -> Kv<S> {
-        Kv { store, partition, partitions, cycles, served: [0; 3], hits: 0 }
+        Kv { store, partition, partitions, cycles, served: [0; 3], hits: 0, open: VecDeque::new() }
     }
 
     /// Does what a request asks for: how it went, the bytes of the value that follows the reply's header
@@ -73,10 +85,11 @@ impl<S> Kv<S> {
     where
         S: Store<M>,
     {
-        let (key, hash) = (asked.key(), kv::hash(asked.key()));
+        let (key, hash) = (asked.key(), asked.hash);
         if kv::partition(hash, self.partitions) != self.partition {
             return (Status::WrongPartition, 0, 0);
         }
+        m.work((2 * key.len() / BYTES_A_CYCLE) as u32);
         let found = match asked.request.op {
             Op::Get => match self.store.get(m, hash, key) {
                 Some(value) => {
@@ -85,6 +98,7 @@ impl<S> Kv<S> {
                         return (Status::TooLarge, 0, 0);
                     }
                     if value.len > 0 {
+                        m.work((usize::from(value.len) / BYTES_A_CYCLE) as u32);
                         m.put(packet.frames, packet.buf, behind, value.bytes, value.len.into());
                     }
                     self.hits += 1;
@@ -96,6 +110,7 @@ impl<S> Kv<S> {
                 let len = asked.request.value_len;
                 let Ok(place) = self.store.put(m, hash, key, len) else { return (Status::TooLarge, 0, 0) };
                 if len > 0 {
+                    m.work((usize::from(len) / BYTES_A_CYCLE) as u32);
                     let from = asked.at + (HEADER + key.len()) as u32;
                     m.get(packet.frames, packet.buf, from, place, len.into());
                 }
@@ -111,6 +126,7 @@ impl<S> Kv<S> {
 /// A request, its key, and where it stands in the frame.
 struct Asked {
     request: Request,
+    hash: u64,
     key: [u8; MAX_KEY],
     at: u32,
 }
@@ -120,7 +136,7 @@ impl Asked {
     fn read<M: Memory>(m: &mut M, packet: &Packet<M>, headers: &Headers) -> Option<Asked> {
         let payload = headers.datagram()?;
         let request = Request::parse(headers.bytes().get(payload.start..)?, payload.len())?;
-        let mut asked = Asked { request, key: [0; MAX_KEY], at: payload.start as u32 };
+        let mut asked = Asked { request, hash: 0, key: [0; MAX_KEY], at: payload.start as u32 };
         let start = payload.start + HEADER;
         let key = asked.key.get_mut(..request.key_len.into())?;
         let (seen, rest) = key.split_at_mut(key.len().min(SEEN.saturating_sub(start)));
@@ -128,6 +144,7 @@ impl Asked {
         if !rest.is_empty() {
             m.get(packet.frames, packet.buf, SEEN.max(start) as u32, rest, rest.len() as u32);
         }
+        asked.hash = kv::hash(asked.key());
         Some(asked)
     }
 
@@ -136,26 +153,97 @@ impl Asked {
     }
 }
 
+/// A frame whose headers have been read, and what they ask for.
+struct Open {
+    headers: Headers,
+    asked: Option<Asked>,
+}
+
+impl Open {
+    fn read<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion, now: Ps) -> Open {
+        let headers = Headers::load(m, frames, c, now);
+        let whole = !headers.is_bad() && headers.is_ip();
+        let packet = Packet { frames, buf: c.buf, len: c.len };
+        let asked = if whole { Asked::read(m, &packet, &headers) } else { None };
+        Open { headers, asked }
+    }
+}
+
+impl<S> Kv<S> {
+    /// Answers a request in its headers.
+    fn answer<M: Memory>(
+        &mut self,
+        m: &mut M,
+        packet: &Packet<M>,
+        asked: Option<&Asked>,
+        headers: &mut Headers,
+    ) -> Verdict
+    where
+        S: Store<M>,
+    {
+        let Some(asked) = asked else { return Verdict::Drop(Cause::BadRequest) };
+        let Request { op, id, .. } = asked.request;
+        self.served[op as usize - 1] += 1;
+        let (status, value_len, sum) = self.serve(m, packet, asked);
+        let reply = Reply { op, status, value_len, id };
+        match headers.answer(&reply.bytes(), value_len, sum) {
+            Some(len) => Verdict::Reply(len),
+            None => Verdict::Drop(Cause::BadRequest),
+        }
+    }
+}
+
 impl<M: Memory, S: Store<M>> App<M> for Kv<S> {
     fn cycles(&self) -> u32 {
         self.cycles
     }
 
-    /// As MICA's first stage; its later ones, for buckets and items, have no counterpart here.
-    fn ahead(&self) -> usize {
-        AHEAD
-    }
-
     #[inline]
     fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict {
-        let Some(asked) = Asked::read(m, packet, headers) else { return Verdict::Drop(Cause::BadRequest) };
-        let Request { op, id, .. } = asked.request;
-        self.served[op as usize - 1] += 1;
-        let (status, value_len, sum) = self.serve(m, packet, &asked);
-        let reply = Reply { op, status, value_len, id };
-        match headers.answer(&reply.bytes(), value_len, sum) {
-            Some(len) => Verdict::Reply(len),
-            None => Verdict::Drop(Cause::BadRequest),
+        let asked = Asked::read(m, packet, headers);
+        self.answer(m, packet, asked.as_ref(), headers)
+    }
+
+    /// Requests pass in stages, so that nobody waits for what can be asked for earlier.
+    fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
+        let now = m.now();
+        let before = |i: usize, stages: usize| i.checked_sub(stages * AHEAD).and_then(|i| burst.get(i));
+        for i in 0..burst.len() + 3 * AHEAD {
+            if let Some(c) = burst.get(i) {
+                m.prefetch(frames, c.buf, 0);
+            }
+            if let Some(c) = before(i, 1) {
+                headers::metadata(m, frames, c);
+                m.work(self.cycles);
+                let open = Open::read(m, frames, c, now);
+                if let Some(asked) = &open.asked {
+                    self.store.ahead_bucket(m, asked.hash);
+                }
+                self.open.push_back(open);
+            }
+            // Those before it that are still open are a stage ahead.
+            if before(i, 2).is_some()
+                && let Some(asked) = self.open.get((i - 2 * AHEAD).min(AHEAD)).and_then(|o| o.asked.as_ref())
+            {
+                self.store.ahead_item(m, asked.hash);
+            }
+            if let Some(c) = before(i, 3)
+                && let Some(Open { mut headers, asked }) = self.open.pop_front()
+            {
+                let packet = Packet { frames, buf: c.buf, len: c.len };
+                let verdict = if headers.is_bad() {
+                    Verdict::Drop(Cause::BadHeader)
+                } else if headers.is_ip() {
+                    self.answer(m, &packet, asked.as_ref(), &mut headers)
+                } else {
+                    Verdict::Pass
+                };
+                if matches!(verdict, Verdict::Reply(_)) {
+                    headers.store(m, frames, c);
+                }
+                batch.file(c.buf, c.len, verdict);
+            }
+            m.chain();
         }
     }
 

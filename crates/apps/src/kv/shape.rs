@@ -62,6 +62,20 @@ impl Shape {
         m.touch(table, bucket * LINE as u64, how);
     }
 
+    /// A bucket is on its way.
+    #[inline]
+    pub(super) fn ahead_bucket<M: Memory>(&self, m: &mut M, table: M::Table, bucket: u64) {
+        m.touch_ahead(table, bucket * LINE as u64);
+    }
+
+    /// Head and key of the item at line `at` of the log are on their way.
+    #[inline]
+    pub(super) fn ahead_item<M: Memory>(&self, m: &mut M, table: M::Table, at: u64) {
+        for line in 0..(HEAD + usize::from(KEY)).div_ceil(LINE) as u64 {
+            m.touch_ahead(table, (self.buckets + at + line) * LINE as u64);
+        }
+    }
+
     /// An access to every line of some `bytes` of the item at line `at` of the log.
     #[inline]
     pub(super) fn touch_item<M: Memory>(
@@ -72,9 +86,7 @@ impl Shape {
         bytes: Range<usize>,
         how: Touch,
     ) {
-        let first = self.buckets + at;
-        for line in bytes.start / LINE..bytes.end.div_ceil(LINE) {
-            m.touch(table, (first + line as u64) * LINE as u64, how);
-        }
+        let first = (self.buckets + at) * LINE as u64;
+        m.touch_run(table, first + bytes.start as u64, bytes.len() as u64, how);
     }
 }

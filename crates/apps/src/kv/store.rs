@@ -5,7 +5,9 @@
 //! a log without end, so that it shows when its item is overwritten. A full bucket gives up its oldest
 //! item. So a partition may forget, and never says what was not put.
 
+use memory::native::prefetch;
 use memory::{LINE, Memory, Touch};
+use packet::kv::KEY;
 
 use super::shape::{HEAD, SLOTS, Shape, lines};
 use super::{Store, TooLarge, Value};
@@ -79,17 +81,20 @@ impl<M: Memory> Partition<M> {
         &mut self.log[at..]
     }
 
+    /// The slots of a bucket that may be a hash's, by their tag.
+    fn candidates(&self, hash: u64) -> impl Iterator<Item = (usize, u64)> {
+        let tag = Self::word(hash, 0);
+        let slots = self.index[self.shape.bucket(hash) as usize].iter().enumerate();
+        slots
+            .filter(move |(_, word)| **word & !(PLACES - 1) == tag && self.holds(**word))
+            .map(|(slot, word)| (slot, word % PLACES))
+    }
+
     /// Slot and place of a key.
     #[inline]
     fn locate(&self, m: &mut M, hash: u64, key: &[u8]) -> Option<(usize, u64)> {
-        let bucket = self.shape.bucket(hash);
-        self.shape.touch_bucket(m, self.table, bucket, Touch::Read);
-        let tag = Self::word(hash, 0);
-        for (slot, word) in self.index[bucket as usize].iter().enumerate() {
-            if word & !(PLACES - 1) != tag || !self.holds(*word) {
-                continue;
-            }
-            let place = word % PLACES;
+        self.shape.touch_bucket(m, self.table, self.shape.bucket(hash), Touch::Read);
+        for (slot, place) in self.candidates(hash) {
             let end = HEAD + key.len();
             self.shape.touch_item(m, self.table, self.line(place), 0..end, Touch::Read);
             let item = self.item(place);
@@ -126,6 +131,21 @@ impl<M: Memory> Partition<M> {
 }
 
 impl<M: Memory> Store<M> for Partition<M> {
+    fn ahead_bucket(&self, m: &mut M, hash: u64) {
+        let bucket = self.shape.bucket(hash);
+        self.shape.ahead_bucket(m, self.table, bucket);
+        prefetch(&self.index[bucket as usize]);
+    }
+
+    fn ahead_item(&self, m: &mut M, hash: u64) {
+        for (_, place) in self.candidates(hash) {
+            self.shape.ahead_item(m, self.table, self.line(place));
+            self.item(place).chunks(LINE).take((HEAD + usize::from(KEY)).div_ceil(LINE)).for_each(|line| {
+                prefetch(&line[0]);
+            });
+        }
+    }
+
     fn get(&mut self, m: &mut M, hash: u64, key: &[u8]) -> Option<Value<'_>> {
         let (_, place) = self.locate(m, hash, key)?;
         let start = HEAD + key.len();

@@ -8,6 +8,12 @@ mod payload;
 mod region;
 mod view;
 
+/// Starts fetching the line that `what` begins in.
+#[inline(always)]
+pub fn prefetch<T>(what: &T) {
+    payload::prefetch(core::ptr::from_ref(what).cast());
+}
+
 pub use foreign::Foreign;
 pub use payload::{Buffers, Payload};
 pub use region::{Backing, Region, WordSpace};

@@ -2,7 +2,7 @@
 
 use memory::{Buf, Class, Fault, Memory, Ps, Touch};
 
-use super::{META, PREFETCHES, View};
+use super::{META, View};
 use crate::profile::NicKind;
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
@@ -138,7 +138,9 @@ impl Memory for View {
         }
         self.forget();
         self.remember(p.line);
-        self.parks(PARKED, 1);
+        self.reads[0].into = None;
+        let spin = self.sim().costs.spin;
+        self.parks(PARKED, spin);
         self.look(p.line); // the store took its copy away
         (self.reads[0], self.read_count, self.pending) = kept;
     }
@@ -252,20 +254,31 @@ impl Memory for View {
     }
 
     fn prefetch(&mut self, b: PoolId, buf: Buf, off: u32) {
-        let Some(core) = self.core else { return };
         let (line, _) = self.frame_lines(b, buf, off, 1);
-        let at = self.clock;
-        let sim = self.sim();
-        let cost = sim.core_access(core, line, false, Kind::Header, at).miss;
-        self.clock += sim.costs.op;
-        self.prefetched[line as usize % PREFETCHES] = (line, at + cost);
+        self.ask(line, Kind::Header);
     }
 
     fn touch(&mut self, t: Table, off: u64, how: Touch) {
         // A frame may take as many look-ups as its application likes: nobody runs that far ahead.
         self.chain();
-        let line = t.first + (off % t.bytes.max(1) / 64) as u32;
-        self.table(line, how == Touch::Write);
+        self.table(t.line(off), how == Touch::Write, false);
+    }
+
+    fn touch_run(&mut self, t: Table, off: u64, len: u64, how: Touch) {
+        self.chain();
+        let first = off / 64;
+        for line in first..(off + len).div_ceil(64) {
+            self.table(t.line(line * 64), how == Touch::Write, line > first);
+        }
+    }
+
+    fn touch_ahead(&mut self, t: Table, off: u64) {
+        let line = t.line(off);
+        if self.looked_up(line) {
+            self.clock += self.sim().costs.op;
+        } else {
+            self.ask(line, Kind::Table);
+        }
     }
 
     fn now(&mut self) -> Ps {

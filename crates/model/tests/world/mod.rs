@@ -13,7 +13,7 @@ use model::{Agent, Engine, ModelSpace, PoolId, Sim, Table, View, Words};
 
 /// The reference server with constants that are easy to add up: a cycle of 0.5 ns, an operation of 1,
 /// an atomic of 10; L2 7, LLC 22, snoop 60, DRAM 85 ns; PCIe at 100 ps a byte, 300 ns to the cache;
-/// doorbell 800 ns; 70 ns to the other node, from where loads come four at a time. LRU, pages one after the other, no prefetch of neighbours.
+/// doorbell 800 ns; 70 ns to the other node, from where loads come four at a time; lines in a row ten at a time; who spins looks all the time. LRU, pages one after the other, no prefetch of neighbours.
 pub(crate) fn server() -> Server {
     let mut s = Server::by_name("rxbisect-testbed").unwrap();
     s.ghz = 2.0;
@@ -39,6 +39,8 @@ pub(crate) fn server() -> Server {
         (&mut c.doorbell_ns, 800.0),
         (&mut c.remote_ns, 70.0),
         (&mut c.load_lines, 4.0),
+        (&mut c.pagerank_lines, 10.0),
+        (&mut c.spin_cycles, 0.0),
     ] {
         constant.value = value;
     }
@@ -61,6 +63,7 @@ pub(crate) fn soft_server() -> Server {
         &mut c.nic_buffer_kib,
         &mut c.tx_queue_gbps,
         &mut c.generator_us,
+        &mut c.spin_cycles,
     ] {
         *absent = Constant::default();
     }

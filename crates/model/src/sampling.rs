@@ -94,20 +94,21 @@ impl Sample {
         (line >> BITS << self.shift) + u32::from(self.ranks[(line % LINES) as usize])
     }
 
-    /// The first simulated line from `from` to `last`.
+    /// Whether any line from `first` to `last` may be simulated: of a frame's, less than one is.
     #[inline]
-    pub(crate) fn next(&self, from: u32, last: u32) -> Option<u32> {
-        let mut at = from;
-        while at <= last {
-            let low = at % LINES;
-            let rest = self.map[(low / 64) as usize] >> (low % 64);
-            if rest != 0 {
-                let line = at + rest.trailing_zeros();
-                return if line <= last { Some(line) } else { None };
-            }
-            at = (at | 63) + 1;
-        }
-        None
+    pub(crate) fn may_have(&self, first: u32, last: u32) -> bool {
+        last - first >= 64 || self.among(first, last) != 0
+    }
+
+    /// Which of the lines from `from` to `last`, 64 at the most, are simulated: a bit each, `from` lowest.
+    #[inline]
+    pub(crate) fn among(&self, from: u32, last: u32) -> u64 {
+        let low = from % LINES;
+        let (word, bit) = ((low / 64) as usize, low % 64);
+        let next = self.map[(word + 1) % self.map.len()];
+        // Two shifts: one by 64 is not allowed.
+        let lines = self.map[word] >> bit | next << 1 << (63 - bit);
+        lines & u64::MAX >> (63 - (last - from).min(63))
     }
 }
 
@@ -221,14 +222,11 @@ mod tests {
         for one_in in [1, 2, 32, 64] {
             let sample = Sample::new(one_in, 7);
             let lines = (0..4 * LINES).filter(|l| sample.has(*l));
-            assert!(lines.clone().map(|l| sample.rank(l)).eq(0..4 * LINES / one_in));
-            let mut found = Vec::new();
-            let mut from = 0;
-            while let Some(line) = sample.next(from, 4 * LINES - 1) {
-                found.push(line);
-                from = line + 1;
+            assert!(lines.map(|l| sample.rank(l)).eq(0..4 * LINES / one_in));
+            for (from, more) in [(0, 63), (5, 23), (64, 0), (1000, 63), (2047, 1)] {
+                let bits = (0..=more).filter(|i| sample.has(from + i)).fold(0, |bits, i| bits | 1 << i);
+                assert_eq!(sample.among(from, from + more), bits, "{from} and {more} more");
             }
-            assert!(lines.eq(found));
         }
     }
 }

@@ -417,30 +417,36 @@ impl Sim {
     #[inline]
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
         let last = first + lines - 1;
-        let mut next = self.hierarchy.sample.next(first, last);
-        if next.is_none() {
-            return;
+        if self.hierarchy.sample.may_have(first, last) {
+            self.simulate_dma(first, last, at, |caches, line| {
+                caches.dma_write(line, !(partial && line == last));
+            });
         }
-        let before = self.dram_lines();
-        while let Some(line) = next {
-            self.hierarchy.dma_write(line, !(partial && line == last));
-            next = self.hierarchy.sample.next(line + 1, last);
-        }
-        self.charge(before, at);
     }
 
     /// A run of lines read by DMA.
     #[inline]
     pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
         let last = first + lines - 1;
-        let mut next = self.hierarchy.sample.next(first, last);
-        if next.is_none() {
-            return;
+        if self.hierarchy.sample.may_have(first, last) {
+            self.simulate_dma(first, last, at, |caches, line| {
+                caches.dma_read(line);
+            });
         }
+    }
+
+    /// `access` for each line from `first` to `last` that is in the sample.
+    #[inline(never)]
+    fn simulate_dma(&mut self, first: u32, last: u32, at: u64, access: impl Fn(&mut Hierarchy, u32)) {
         let before = self.dram_lines();
-        while let Some(line) = next {
-            self.hierarchy.dma_read(line);
-            next = self.hierarchy.sample.next(line + 1, last);
+        let mut from = first;
+        while from <= last {
+            let mut sampled = self.hierarchy.sample.among(from, last);
+            while sampled != 0 {
+                access(&mut self.hierarchy, from + sampled.trailing_zeros());
+                sampled &= sampled - 1;
+            }
+            from += 64;
         }
         self.charge(before, at);
     }

@@ -41,7 +41,9 @@ pub struct Table {
 impl Table {
     /// The line of byte `off`; a table is round.
     pub(crate) fn line(self, off: u64) -> u32 {
-        self.first + (off % self.bytes.max(1) / 64) as u32
+        // A division takes long, and few look-ups are past the end.
+        let inside = if off < self.bytes { off } else { off % self.bytes.max(1) };
+        self.first + (inside / 64) as u32
     }
 }
 
@@ -61,10 +63,14 @@ pub(crate) struct Kept {
     pub stamp: u64,
     /// The count of DMA-written frames at that time.
     pub puts: u32,
-    /// Bytes of `head` that were written; zeros follow.
+    /// Bytes of `head` that were written.
     known: u32,
+    /// Zeros from `known` on.
     head: [u8; KEPT],
 }
+
+/// Bytes of a head in its first line of the host.
+const NEAR: usize = 64 - core::mem::offset_of!(Kept, head);
 
 impl Kept {
     /// Asks the host for a frame that an agent is about to read.
@@ -82,28 +88,41 @@ impl Kept {
 
     /// A new frame, or a part of the one that is here.
     pub(crate) fn put(&mut self, off: u32, bytes: &[u8], len: u32) {
+        let known = self.known as usize;
+        let new = off == 0 && len as usize >= known;
         let start = (off as usize).min(KEPT);
         let kept = bytes.len().min(KEPT - start);
-        let zeros = (len as usize).min(KEPT - start);
-        let known = if off == 0 && len as usize >= self.known as usize { 0 } else { self.known as usize };
-        if known < start {
-            self.head[known..start].fill(0);
-        }
-        self.head[start..start + kept].copy_from_slice(&bytes[..kept]);
         let end = start + kept;
-        if zeros > kept && known > end {
-            self.head[end..known.min(start + zeros)].fill(0);
+        self.head[start..end].copy_from_slice(&bytes[..kept]);
+        let zeros = if new { known } else { known.min(start + (len as usize).min(KEPT - start)) };
+        if zeros > end {
+            self.head[end..zeros].fill(0);
         }
-        self.known = known.max(end) as u32;
+        self.known = if new { end } else { known.max(end) } as u32;
     }
 
     /// Copies from `off` on.
     pub(crate) fn get(&self, off: u32, out: &mut [u8]) {
+        if let (0, Ok(out)) = (off, <&mut [u8; KEPT]>::try_from(&mut *out)) {
+            return self.head(out);
+        }
         let known = &self.head[..self.known as usize];
         let here = known.get(off as usize..).unwrap_or_default();
         let kept = here.len().min(out.len());
         out[..kept].copy_from_slice(&here[..kept]);
         out[kept..].fill(0);
+    }
+
+    /// All of it, with lengths that are known when this is compiled: every application reads that.
+    #[inline]
+    fn head(&self, out: &mut [u8; KEPT]) {
+        let (near, far) = out.split_at_mut(NEAR);
+        near.copy_from_slice(&self.head[..NEAR]);
+        if self.known as usize > NEAR {
+            far.copy_from_slice(&self.head[NEAR..]);
+        } else {
+            far.fill(0); // without a look at other lines of the host
+        }
     }
 }
 

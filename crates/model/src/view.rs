@@ -62,6 +62,8 @@ pub struct View {
     /// The line of words that a core has fetched last.
     crossed: u32,
     prefetched: [(u32, u64); PREFETCHES],
+    /// Whether it ever has: most applications do not.
+    prefetches: bool,
     /// Lines of tables that it has looked up last.
     recent: [u32; RECENT],
     /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
@@ -89,6 +91,7 @@ impl View {
             busy: true,
             crossed: u32::MAX - 1,
             prefetched: [(u32::MAX, 0); PREFETCHES],
+            prefetches: false,
             recent: [u32::MAX; RECENT],
             drained: 0,
             stamp: 0,
@@ -196,7 +199,14 @@ impl View {
         self.pending = u64::MAX;
     }
 
+    /// The agent has read `line` in a poll. A core that has worked since it was last idle forgets that anyway.
     #[inline]
+    fn polls(&mut self, line: u32) {
+        if !(self.busy && self.agent.is_core()) {
+            self.remember(line);
+        }
+    }
+
     fn remember(&mut self, line: u32) {
         let n = self.read_count;
         if n > 0 && self.reads[(n - 1) % READS].line == line {
@@ -361,7 +371,7 @@ impl View {
         self.busy = true;
         let at = self.clock;
         let sim = self.sim();
-        let cost = if self.prefetched[line as usize % PREFETCHES].0 == line {
+        let cost = if self.prefetches && self.prefetched[line as usize % PREFETCHES].0 == line {
             self.arrives(core, line, write, kind)
         } else if sim.hierarchy.sample.has(line) {
             sim.simulate(core, line, write, kind, at)
@@ -414,6 +424,7 @@ impl View {
         let cost = sim.core_access(core, line, false, kind, at).miss;
         self.clock += sim.costs.op;
         self.prefetched[line as usize % PREFETCHES] = (line, at + cost);
+        self.prefetches = true;
     }
 
     /// The core reads or writes `lines` of a frame from byte `off` on.

@@ -43,7 +43,7 @@ impl Memory for View {
                 self.load((p.line, w.nic));
             }
         }
-        self.remember(p.line);
+        self.polls(p.line);
         self.visible(p)
     }
 

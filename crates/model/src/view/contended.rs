@@ -14,10 +14,10 @@ impl View {
         self.order();
         if self.core.is_none() {
             self.load((line, NicKind::Card));
-            return self.remember(line);
+            return self.polls(line);
         }
         let (me, at, costs) = (self.me, self.clock, self.sim().costs);
-        self.remember(line);
+        self.polls(line);
         self.clock += costs.op;
         let l = &mut self.sim().lines[line as usize];
         if l.has & me == 0 {

@@ -1,5 +1,7 @@
 //! Receive-side scaling: the Toeplitz hash of a packet's flow and the queue that it selects.
 
+use std::sync::{Arc, LazyLock};
+
 use crate::Parsed;
 
 /// The key of Microsoft's RSS verification suite, which drivers take by default.
@@ -74,14 +76,33 @@ impl Fields {
     }
 }
 
+/// The hash is linear: the exclusive or of one entry per input byte.
+type Bytes = [[u32; 256]; INPUT];
+
+/// Those of [`DEFAULT_KEY`]. Ports share them: each of its own would push the other's out of the host's caches.
+static DEFAULT: LazyLock<Arc<Bytes>> = LazyLock::new(|| Arc::new(entries(&DEFAULT_KEY)));
+
+/// The entries of a key, which has 40 bytes at least.
+fn entries(key: &[u8]) -> Bytes {
+    let mut bytes = [[0; 256]; INPUT];
+    for (position, entries) in bytes.iter_mut().enumerate() {
+        let window = key[position..position + 5].iter().fold(0u64, |w, b| w << 8 | u64::from(*b));
+        for (value, entry) in entries.iter_mut().enumerate() {
+            // Bit b of the byte (0 = first) selects the 32 key bits that start at it.
+            *entry =
+                (0..8).filter(|b| value >> (7 - b) & 1 == 1).fold(0, |h, b| h ^ (window >> (8 - b)) as u32);
+        }
+    }
+    bytes
+}
+
 /// A Toeplitz hash and an indirection table.
 ///
 /// Hashed are the addresses, and the ports of TCP, UDP and SCTP; a fragment's addresses alone, so
 /// that all fragments of a packet meet; nothing of other frames, whose hash is 0.
 #[derive(Clone)]
 pub struct Rss {
-    /// The hash is linear: the exclusive or of one entry per input byte.
-    bytes: Box<[[u32; 256]; INPUT]>,
+    bytes: Arc<Bytes>,
     table: Box<[u16]>,
     fields: Fields,
 }
@@ -98,16 +119,7 @@ impl Rss {
         if !queues.len().is_power_of_two() {
             return Err(RssError::Table(queues.len()));
         }
-        let mut bytes = Box::new([[0; 256]; INPUT]);
-        for (position, entries) in bytes.iter_mut().enumerate() {
-            let window = key[position..position + 5].iter().fold(0u64, |w, b| w << 8 | u64::from(*b));
-            for (value, entry) in entries.iter_mut().enumerate() {
-                // Bit b of the byte (0 = first) selects the 32 key bits that start at it.
-                *entry = (0..8)
-                    .filter(|b| value >> (7 - b) & 1 == 1)
-                    .fold(0, |h, b| h ^ (window >> (8 - b)) as u32);
-            }
-        }
+        let bytes = if key == DEFAULT_KEY { DEFAULT.clone() } else { Arc::new(entries(key)) };
         Ok(Self { bytes, table: queues.into(), fields: Fields::ALL })
     }
 

@@ -89,12 +89,24 @@ impl<M: Memory> Reader<M> {
         entry::waiting(m, self.entries, self.head, self.shift)
     }
 
-    /// The body of that entry; the next one follows.
+    /// The body of that entry.
     #[inline(always)]
-    pub(crate) fn body(&mut self, m: &mut M) -> [u64; 2] {
-        let body = m.body(self.entries, self.head);
+    pub(crate) fn body(&self, m: &mut M) -> [u64; 2] {
+        m.body(self.entries, self.head)
+    }
+
+    /// The entry is read; the next one follows.
+    #[inline(always)]
+    pub(crate) fn pass(&mut self) {
         self.head = self.head.wrapping_add(1);
-        body
+    }
+
+    /// Goes on where a copy has come to; so many entries.
+    #[inline(always)]
+    pub(crate) fn follow(&mut self, copy: &Reader<M>) -> u64 {
+        let passed = copy.head.wrapping_sub(self.head);
+        self.head = copy.head;
+        passed
     }
 
     /// Tells the NIC how far this core has read. An unchanged index needs no second store.

@@ -73,12 +73,12 @@ impl<M: Memory> Producer<M> {
         if owed == 0 {
             return 0;
         }
-        let mut tail = self.tail;
+        let (descriptor, mut tail) = (self.descriptor, self.tail);
         while owed > 0 {
             let want = owed.min(CHUNK as u64) as usize;
             let got = bufs.take(m, &mut self.spare[..want]).min(want);
             for buf in self.spare.iter().take(got) {
-                m.write(self.descriptor, tail, [buf.0]);
+                m.write(descriptor, tail, [buf.0]);
                 tail = tail.wrapping_add(1);
             }
             owed -= got as u64;

@@ -1,10 +1,10 @@
 //! The completion entry, one format for all interfaces: `[buffer, rss | kind << 32, 0, signal]`.
 //!
-//! The signal holds what a receiver must know before it reads on: the generation bit, what the entry
-//! tells (a frame, a consumed buffer, or both), the frame's length, and which buffer was consumed: Ax ring
-//! and descriptor, from bits 4 and 32. The generation bit is the sense reversal of rxbisect §2: it flips
-//! on every pass through the ring, so an entry needs no clearing and the reader never writes. Rings start
-//! as zeros, hence the first generation is 1.
+//! The signal holds what a receiver must know before it reads on: from bit 0 the generation, from bit 1 the
+//! frame's length, from bit 17 what the entry tells: a frame, a consumed buffer, or both, and which buffer was
+//! consumed: Ax ring and descriptor, from bits 20 and 32. The generation bit is the sense reversal of rxbisect §2: it
+//! flips on every pass through the ring, so an entry needs no clearing and the reader never writes. Rings start as
+//! zeros, hence the first generation is 1. What an entry tells lies above the rest, so a shift takes it out.
 
 use memory::{Buf, Memory};
 
@@ -13,17 +13,17 @@ use crate::{Completion, Frame};
 /// Words of an entry.
 pub(crate) const WORDS: usize = 4;
 
-/// The entry holds a frame.
-pub(crate) const FRAME: u64 = 1 << 1;
-/// The entry tells of a consumed buffer (rxbisect): ring and descriptor follow.
-const NOTICE: u64 = 1 << 2;
-const RING: u32 = 4;
-const LENGTH: u32 = 16;
+const LENGTH: u32 = 1;
+/// What the entry tells begins here.
+const TELLS: u32 = LENGTH + u16::BITS;
+const RING: u32 = 20;
 const INDEX: u32 = 32;
+const _: () = assert!(crate::interface::QUEUES <= 1 << (INDEX - RING), "a ring's number has 12 bits");
 
-/// From a ring's notice to its next.
-pub(crate) const NEXT: u64 = 1 << INDEX;
-const _: () = assert!(crate::interface::QUEUES <= 1 << (LENGTH - RING), "a ring's number has 12 bits");
+/// The entry holds a frame.
+pub(crate) const FRAME: u64 = 1 << TELLS;
+/// The entry tells of a consumed buffer (rxbisect): ring and descriptor follow.
+const NOTICE: u64 = FRAME << 1;
 
 /// The generation bit of entry `i` in a ring of `1 << shift` entries.
 #[inline(always)]
@@ -43,19 +43,38 @@ pub(crate) fn notice(ring: u16, index: u64) -> u64 {
     NOTICE | u64::from(ring) << RING | index << INDEX
 }
 
-/// What no entry carries as a notice: it has a bit in the place of the length.
-pub(crate) const NO_NOTICE: u64 = 1 << LENGTH;
+/// What an entry tells of: a frame, a notice, both or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Tells(u64);
 
-/// What `signal` tells of, [`FRAME`] and a notice: all but the generation and the length.
-#[inline(always)]
-pub(crate) fn tells(signal: u64) -> u64 {
-    signal & !(1 | 0xffff << LENGTH)
+impl Tells {
+    /// What no entry tells of.
+    pub(crate) const NEVER: Tells = Tells(u64::MAX);
+
+    /// A frame and `notice`.
+    #[inline(always)]
+    pub(crate) fn both(notice: u64) -> Tells {
+        Tells::of(FRAME | notice)
+    }
+
+    /// What `signal` tells of.
+    #[inline(always)]
+    pub(crate) fn of(signal: u64) -> Tells {
+        Tells(signal >> TELLS)
+    }
+
+    /// The same with the next notice of the ring; behind the last number that an entry has room for, nothing that any
+    /// entry tells of.
+    #[inline(always)]
+    pub(crate) fn next(self) -> Tells {
+        Tells(self.0.wrapping_add(1 << (INDEX - TELLS)))
+    }
 }
 
 /// The notice in `signal`; 0 if it has none.
 #[inline(always)]
 pub(crate) fn notice_in(signal: u64) -> u64 {
-    if signal & NOTICE != 0 { tells(signal) & !FRAME } else { 0 }
+    if signal & NOTICE != 0 { (signal >> TELLS << TELLS) & !FRAME } else { 0 }
 }
 
 /// Entry `i` for a frame in `buf`; `notice` is 0 or tells of a consumption.
@@ -115,9 +134,13 @@ mod tests {
         let want = Completion { buf: Buf(77), len: u16::MAX, rss: 0xdead_beef, kind: 0xffff_0001 };
         assert_eq!(completion(Buf(raw), meta, signal), want);
         assert_eq!((notice_in(signal), signal & FRAME), (notice, FRAME));
-        assert_eq!(tells(signal), FRAME | notice);
-        let [.., alone] = notice_alone(notice + NEXT, 9, 2);
-        assert_eq!((notice_in(alone), alone & FRAME), (super::notice(4095, 0x2345_678a), 0));
+        assert_eq!(Tells::of(signal), Tells::both(notice));
+        let following = super::notice(4095, 0x2345_678a);
+        assert_eq!(Tells::both(notice).next(), Tells::both(following));
+        let last = Tells::both(super::notice(4095, 0xffff_ffff));
+        assert_ne!(last.next(), Tells::both(super::notice(4095, 1 << 32)));
+        let [.., alone] = notice_alone(following, 9, 2);
+        assert_eq!((notice_in(alone), alone & FRAME), (following, 0));
         assert_eq!(notice_in(frame(Buf(0), &f, 0, 0, 2)[3]), 0);
     }
 }

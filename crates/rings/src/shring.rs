@@ -185,6 +185,7 @@ impl<M: Memory> HostHalf<M> {
     fn receive(&mut self, m: &mut M) -> Option<Option<Completion>> {
         let signal = self.reader.signal(m)?;
         let [raw, meta] = self.reader.body(m);
+        self.reader.pass();
         self.owed += 1;
         let frame = m.check(self.buffers, raw, u32::from(entry::length(signal))).ok();
         self.faults += u64::from(frame.is_none());

@@ -4,7 +4,8 @@ use memory::{Buf, Memory};
 
 use crate::completions::Reader;
 use crate::empties::{CHUNK, Producer};
-use crate::{Buffers, Completion, Host, entry};
+use crate::entry::{self, Tells};
+use crate::{Buffers, Completion, Host};
 
 // ## Host half
 
@@ -64,102 +65,70 @@ impl<M: Memory> HostHalf<M> {
     }
 
     /// Reads entries until there is none, or one with a frame beyond `out`: notices are taken, frames
-    /// stored; how many. The cursors are copies for the length of the burst.
+    /// stored; how many.
     #[inline(always)]
     fn read(&mut self, m: &mut M, out: &mut [Completion]) -> usize {
+        let mut taken = 0;
+        loop {
+            let (run, next) = self.read_usual(m, &mut out[taken..]);
+            taken += run;
+            let beyond = next & entry::FRAME != 0 && taken == out.len();
+            if beyond || !self.reader.is_fresh(next) {
+                return taken;
+            }
+            taken += self.read_unusual(m, next, &mut out[taken..]);
+        }
+    }
+
+    /// Reads entries that hold a frame and the notice that is due, which most do, until `out` is full: how many,
+    /// and the signal that ends the run. One comparison tells, and tells that the entry is fresh, too: what an
+    /// earlier pass left tells of an earlier notice. The cursors are copies for the length of the run.
+    #[inline(always)]
+    fn read_usual(&mut self, m: &mut M, out: &mut [Completion]) -> (usize, u64) {
         let (mut reader, buffers) = (self.reader, self.buffers);
-        let mut notices = Notices::of(self.ax.first());
-        let (mut taken, mut foreign, mut faults) = (0, 0, 0);
-        while taken < out.len() {
+        let mut due = self.ax.first().map_or(Tells::NEVER, |ax| Tells::both(ax.due()));
+        let mut slots = out.iter_mut();
+        let next = loop {
             let signal = reader.look(m);
-            // Most entries hold a frame and the notice that is due: one comparison tells. It tells that the
-            // entry is fresh, too: what an earlier pass left tells of an earlier notice.
-            let usual = entry::tells(signal) == notices.due;
-            if !usual && !reader.is_fresh(signal) {
-                break;
+            if Tells::of(signal) != due {
+                break signal;
             }
+            let Some(slot) = slots.next() else { break signal };
             let [raw, meta] = reader.body(m);
-            if usual {
-                notices.next();
-            } else {
-                match entry::notice_in(signal) {
-                    0 => foreign += 1,
-                    notice if notices.take(notice) => {}
-                    notice => faults += u64::from(!self.further_notice(notice)),
-                }
-                if signal & entry::FRAME == 0 {
-                    continue;
-                }
-            }
-            if let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) {
-                out[taken] = entry::completion(buf, meta, signal);
-                taken += 1;
-            } else {
-                faults += 1;
-            }
-        }
-        while taken == out.len()
-            && let Some(signal) = reader.signal(m)
-            && signal & entry::FRAME == 0
-        {
-            reader.body(m);
-            let notice = entry::notice_in(signal);
-            if !notices.take(notice) {
-                faults += u64::from(!self.further_notice(notice));
-            }
-        }
-        self.reader = reader;
+            let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) else { break signal };
+            *slot = entry::completion(buf, meta, signal);
+            reader.pass();
+            due = due.next();
+        };
+        let run = self.reader.follow(&reader);
         if let Some(ax) = self.ax.first_mut() {
-            faults += notices.told() - ax.notice(notices.told());
+            self.faults += run - ax.notice(run);
         }
-        self.foreign += foreign;
-        self.faults += faults;
-        taken
+        (run as usize, next)
     }
 
-    /// A notice that is not of the first Ax ring; whether it is of another one. Few cores have one.
-    #[cold]
-    fn further_notice(&mut self, notice: u64) -> bool {
-        let ax = self.ax.iter_mut().skip(1).find(|ax| ax.due() == notice);
-        ax.is_some_and(|ax| ax.notice(1) == 1)
-    }
-}
-
-/// The notices of a core's first Ax ring in one burst.
-struct Notices {
-    first: u64,
-    /// The next one, as an entry tells it that holds a frame as well.
-    due: u64,
-}
-
-impl Notices {
-    /// Without a ring, every notice is somebody else's: none has a bit in the place of the length.
-    #[inline(always)]
-    fn of<M: Memory>(ax: Option<&OwnAx<M>>) -> Notices {
-        let first = entry::FRAME | ax.map_or(entry::NO_NOTICE, OwnAx::due);
-        Notices { first, due: first }
-    }
-
-    /// Takes the one that is due.
-    #[inline(always)]
-    fn next(&mut self) {
-        self.due = self.due.wrapping_add(entry::NEXT);
-    }
-
-    /// Takes `notice` if it is due; whether it is.
-    #[inline(always)]
-    fn take(&mut self, notice: u64) -> bool {
-        let due = entry::FRAME | notice == self.due;
-        if due {
-            self.next();
+    /// Reads the next entry, of this signal, whatever it holds; how many frames. There is room for one.
+    #[inline(never)]
+    fn read_unusual(&mut self, m: &mut M, signal: u64, out: &mut [Completion]) -> usize {
+        let [raw, meta] = self.reader.body(m);
+        self.reader.pass();
+        let notice = entry::notice_in(signal);
+        if notice == 0 {
+            self.foreign += 1;
+        } else {
+            let ax = self.ax.iter_mut().find(|ax| ax.due() == notice);
+            self.faults += u64::from(ax.is_none_or(|ax| ax.notice(1) == 0));
         }
-        due
-    }
-
-    /// How many were taken.
-    #[inline(always)]
-    fn told(&self) -> u64 {
-        self.due.wrapping_sub(self.first) / entry::NEXT
+        if signal & entry::FRAME == 0 {
+            return 0;
+        }
+        let buf = m.check(self.buffers, raw, u32::from(entry::length(signal)));
+        let (Ok(buf), Some(slot)) = (buf, out.first_mut()) else {
+            self.faults += 1;
+            return 0;
+        };
+        *slot = entry::completion(buf, meta, signal);
+        1
     }
 }
 

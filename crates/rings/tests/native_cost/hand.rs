@@ -75,7 +75,7 @@ impl HostHalf<'_> {
             }
             let (raw, meta) = (word(0).load(Relaxed), word(1).load(Relaxed));
             head = head.wrapping_add(1);
-            let len = (signal >> 16) as u16;
+            let len = (signal >> 1) as u16;
             if raw < buffers && u32::from(len) <= room {
                 out[taken] = Completion { buf: Buf(raw), len, rss: meta as u32, kind: (meta >> 32) as u32 };
                 taken += 1;
@@ -132,7 +132,7 @@ impl NicHalf<'_> {
         let entry = &self.ring.completion[at];
         entry[0].store(self.ring.descriptor[at].load(Relaxed), Relaxed);
         entry[1].store(u64::from(frame.rss) | u64::from(frame.kind) << 32, Relaxed);
-        let signal = !(self.head >> self.shift) & 1 | 2 | u64::from(frame.len) << 16;
+        let signal = !(self.head >> self.shift) & 1 | 1 << 17 | u64::from(frame.len) << 1;
         entry[3].store(signal, Release); // partner: `HostHalf::rx_burst`'s acquire
         self.head += 1;
     }

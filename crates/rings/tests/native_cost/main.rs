@@ -9,8 +9,8 @@ mod hand;
 use std::hint::black_box;
 use std::process::Command;
 
-use memory::{Backing, Buf, Geometry, Memory, NativeView, Region, Space};
-use rings::{Buffers, Completion, Frame, Host, Nic, Outcome, corec, ddring, privring};
+use memory::{Backing, Buf, Geometry, Memory, NativeView, Ps, Region, Space};
+use rings::{Buffers, Completion, Frame, Host, Nic, Outcome, corec, ddring, privring, rxbisect};
 
 const RING: u32 = 1024;
 const BUFFERS: u32 = 2 * RING;
@@ -22,6 +22,8 @@ const BURSTS: usize = 100_000;
 const LIMIT: f64 = 2.0;
 /// How many times `ddring`'s instructions `corec` may take alone on its ring.
 const SHARED: f64 = 1.1;
+/// How many times `privring`'s instructions `rxbisect` may take: it looks for notices as well.
+const BISECTED: f64 = 1.2;
 /// How many fewer, before the hand-written ring is no yardstick: compilers differ a little.
 const SLOPPY: f64 = 10.0;
 
@@ -68,6 +70,16 @@ const NOTHING: Completion = Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 };
 #[inline(never)]
 fn generic_burst<'r>(
     host: &mut privring::HostHalf<NativeView<'r>>,
+    m: &mut NativeView<'r>,
+    spares: &mut Spares,
+    out: &mut [Completion; BURST],
+) -> usize {
+    host.rx_burst(m, spares, out)
+}
+
+#[inline(never)]
+fn bisected_burst<'r>(
+    host: &mut rxbisect::HostHalf<NativeView<'r>>,
     m: &mut NativeView<'r>,
     spares: &mut Spares,
     out: &mut [Completion; BURST],
@@ -150,6 +162,13 @@ fn generic(bursts: usize) -> (usize, u64) {
     receive(&region(), &Polled { build, burst: generic_burst }, bursts)
 }
 
+fn bisected(bursts: usize) -> (usize, u64) {
+    const SIZES: rxbisect::Sizes =
+        rxbisect::Sizes { ax: RING, bx: RING, group: 0, batch: 8, timeout: Ps::from_us(1), alloc_queues: 0 };
+    let build = |s: &mut _, b| rxbisect::build(s, &SIZES, 1, b).unwrap();
+    receive(&region(), &Polled { build, burst: bisected_burst }, bursts)
+}
+
 fn of_one(bursts: usize) -> usize {
     const SIZES: ddring::Sizes = ddring::Sizes { ring: RING, shared_by: 1, refill: ddring::Refill::Bulk };
     let build = |s: &mut _, b| ddring::build(s, &SIZES, 1, b).unwrap();
@@ -190,6 +209,13 @@ fn both_rings_receive_the_same() {
 #[ignore = "the workload of the instruction count"]
 fn workload() {
     assert_eq!(generic(BURSTS), by_hand(BURSTS));
+}
+
+/// The same for a ring and its bisected kin.
+#[test]
+#[ignore = "the workload of the instruction count"]
+fn halves() {
+    assert_eq!(generic(BURSTS), bisected(BURSTS));
 }
 
 /// The same for rings of done bits.
@@ -248,5 +274,27 @@ fn a_ring_for_several_costs_little_more_than_one_for_one() {
         shared <= single * SHARED,
         "corec takes {:.2} times ddring's; allowed: {SHARED}",
         shared / single
+    );
+}
+
+/// One comparison tells of most entries that they are fresh, and hold a frame and the notice that is due.
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "counts optimised code: cargo test --release -p rings --test native_cost"
+)]
+fn a_bisected_ring_costs_little_more_than_a_private_one() {
+    let (private, bisected) =
+        (instructions("halves", "generic_burst"), instructions("halves", "bisected_burst"));
+    let frames = (BURSTS / 4 * 41) as f64;
+    let (private, bisected) = (private as f64 / frames, bisected as f64 / frames);
+    println!(
+        "instructions for a frame, bursts of 32, 8, 1, 0: privring {private:.2}, rxbisect {bisected:.2}"
+    );
+    assert!(private > 5.0, "callgrind did not see the burst");
+    assert!(
+        bisected <= private * BISECTED,
+        "rxbisect takes {:.2} times privring's; allowed: {BISECTED}",
+        bisected / private
     );
 }

@@ -77,7 +77,7 @@ fn notices_of_buffers_that_were_not_posted_are_not_believed() {
     let bells = plain.stores("rxbisect.ax.doorbell");
     for n in 0..4 {
         // First generation, a notice, descriptor n of Ax 0.
-        plain.poke("rxbisect.bx.entry", 0, 4 * n + 3, 1 | 1 << 2 | (n as u64) << 32);
+        plain.poke("rxbisect.bx.entry", 0, 4 * n + 3, 1 | 1 << 18 | (n as u64) << 32);
     }
     assert_eq!(world.cores[0].poll(32), Ok(0));
     assert_eq!(counter(&world.cores[0].counters(), "faults"), 2, "two were posted");

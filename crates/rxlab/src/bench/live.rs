@@ -30,8 +30,9 @@ paused: the round trip of one cache line, and the lines that stream one way. It 
 samples during which they moved are left out and counted.")]
 pub(crate) struct LiveBench {
     /// Only these: memif, memif-zc, vhost-split, vhost-packed (each also with -back: from server to client), ring,
-    /// null, privring, shring, rxbisect (each also with -pair: two joined ports), dynamic, ddring (one consumer, bulk
-    /// refill; also -each: a buffer per frame, -lock: two threads and a lock), corec
+    /// null, privring, shring, rxbisect (each also with -pair: two joined ports; privring and rxbisect also with -128:
+    /// cycles on rings that hold 128 frames, not 1024), dynamic, ddring (one consumer, bulk refill; also -each: a
+    /// buffer per frame, -lock: two threads and a lock), corec
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     only: Vec<String>,
     /// What to measure

@@ -55,6 +55,8 @@ enum Via {
     },
     /// Our driver with this interface: a NIC that generates or loops.
     Rxlab,
+    /// The same where a full ring holds [`SMALL`] frames.
+    Small,
     /// The same with a DD-bit ring, of which these are the arguments.
     DdRing(&'static str),
     /// Two ports of our driver, joined.
@@ -80,12 +82,14 @@ const fn back(name: &'static str, via: Via) -> Peer {
 }
 
 /// All of them; ratios are against the first.
-pub(crate) const PEERS: [Peer; 21] = [
+pub(crate) const PEERS: [Peer; 23] = [
     peer(MEMIF, Via::Memif { zero_copy: false }),
-    peer("privring", Via::Rxlab),
+    peer(PRIVRING, Via::Rxlab),
     peer("shring", Via::Rxlab),
-    peer("rxbisect", Via::Rxlab),
+    peer(RXBISECT, Via::Rxlab),
     peer("dynamic", Via::Rxlab),
+    peer(PRIVRING_SMALL, Via::Small),
+    peer("rxbisect-128", Via::Small),
     peer(DDRING, Via::DdRing("ddring")),
     peer("ddring-each", Via::DdRing("ddring,refill=each")),
     peer("ddring-lock", Via::DdRing("ddring,threads=2")),
@@ -108,11 +112,19 @@ pub(crate) const PEERS: [Peer; 21] = [
 pub(crate) const MEMIF: &str = "memif";
 /// What cycles are compared with.
 const PRIVRING: &str = "privring";
+/// The same of small rings.
+const PRIVRING_SMALL: &str = "privring-128";
+const RXBISECT: &str = "rxbisect";
 /// The same of corec: its ring under a single consumer, which refills in bulk.
 const DDRING: &str = "ddring";
 /// One thread of it is what two are compared with.
 const COREC: &str = "corec";
 
+/// Frames that a full ring holds whose cycles are counted. An rxbisect queue to which no other lends its buffers
+/// holds no more than its Ax ring, whatever its Bx ring has room for: both kinds must be as full to be compared.
+const FULL: u16 = 1024;
+/// The same of small rings: the default of `ax`.
+const SMALL: u16 = 128;
 /// Descriptors of a queue that is emptied, and cycles of the application for each frame.
 const DRAIN: u16 = 4096;
 pub(crate) const WORK: u32 = 400;
@@ -157,7 +169,7 @@ pub(crate) struct Cast {
 impl Peer {
     /// Whether it is our driver.
     pub(crate) fn ours(&self) -> bool {
-        matches!(self.via, Via::Rxlab | Via::DdRing(_) | Via::RxlabPair)
+        matches!(self.via, Via::Rxlab | Via::Small | Via::DdRing(_) | Via::RxlabPair)
     }
 }
 
@@ -171,6 +183,7 @@ impl Case {
                 Kind::Cycles => self.app == App::Bare && self.burst == longest,
                 _ => kind != Kind::Share,
             },
+            Via::Small => kind == Kind::Cycles && self.app == App::Bare && self.burst == longest,
             Via::DdRing(arguments) => match kind {
                 Kind::Cycles => self.cores == 1 && self.peer.name != "ddring-lock",
                 Kind::Share => self.cores == 1 || arguments.contains("threads"),
@@ -189,6 +202,7 @@ impl Case {
         match (self.kind, self.peer.via) {
             (Kind::Share, _) => (COREC, 1),
             (Kind::Cycles, Via::DdRing(_)) => (DDRING, self.cores),
+            (Kind::Cycles, Via::Small) => (PRIVRING_SMALL, self.cores),
             (Kind::Cycles, _) => (PRIVRING, self.cores),
             _ => (MEMIF, self.cores),
         }
@@ -197,6 +211,7 @@ impl Case {
     /// Options of rxbench that only this case has.
     pub(crate) fn options(&self) -> Vec<String> {
         match self.kind {
+            Kind::Cycles if self.peer.name == PRIVRING_SMALL => vec!["--rxd".into(), SMALL.to_string()],
             Kind::Share => {
                 let (rxd, work, mbufs) = (DRAIN, WORK, 4 * u32::from(DRAIN));
                 format!("--rxd {rxd} --work {work} --mbufs {mbufs}").split(' ').map(String::from).collect()
@@ -237,7 +252,7 @@ impl Case {
                 }
                 cast
             }
-            Via::Rxlab => self.rxlab(self.peer.name, cpus),
+            Via::Rxlab | Via::Small => self.rxlab(&self.filled(), cpus),
             Via::DdRing(arguments) => self.rxlab(arguments, cpus),
             Via::RxlabPair => self.rxlab_pair(cpus),
         }
@@ -247,7 +262,7 @@ impl Case {
     pub(crate) fn brings_ours(&self) -> bool {
         match self.peer.via {
             Via::Null => false,
-            Via::Rxlab | Via::DdRing(_) => matches!(self.kind, Kind::Loop | Kind::Rtt),
+            Via::Rxlab | Via::Small | Via::DdRing(_) => matches!(self.kind, Kind::Loop | Kind::Rtt),
             _ => true,
         }
     }
@@ -285,6 +300,16 @@ impl Case {
         };
         let server = Role { socket: Some(socket), ..role(0, server) };
         Cast { roles: vec![server, role(1, client)], measures }
+    }
+
+    /// The interface and, where its cycles are counted, the size that decides how many frames a full ring holds.
+    fn filled(&self) -> String {
+        let small = self.peer.via == Via::Small;
+        let iface = self.peer.name.split('-').next().unwrap_or_default();
+        match self.kind {
+            Kind::Cycles if iface == RXBISECT => format!("{iface},ax={}", if small { SMALL } else { FULL }),
+            _ => iface.into(),
+        }
     }
 
     /// The application on the first CPU, the NIC core on the second; a second application lcore shares it.

@@ -43,14 +43,20 @@ pub(crate) fn notice(ring: u16, index: u64) -> u64 {
     NOTICE | u64::from(ring) << RING | index << INDEX
 }
 
+/// What no entry carries as a notice: the number of a ring and nothing else.
+pub(crate) const NO_NOTICE: u64 = 1 << RING;
+
+/// The notice of the same ring that comes `n` after `notice`.
+#[inline(always)]
+pub(crate) fn later(notice: u64, n: u64) -> u64 {
+    notice.wrapping_add(n << INDEX)
+}
+
 /// What an entry tells of: a frame, a notice, both or nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Tells(u64);
 
 impl Tells {
-    /// What no entry tells of.
-    pub(crate) const NEVER: Tells = Tells(u64::MAX);
-
     /// A frame and `notice`.
     #[inline(always)]
     pub(crate) fn both(notice: u64) -> Tells {

@@ -65,70 +65,103 @@ impl<M: Memory> HostHalf<M> {
     }
 
     /// Reads entries until there is none, or one with a frame beyond `out`: notices are taken, frames
-    /// stored; how many.
+    /// stored; how many. The cursors are copies for the length of the burst.
     #[inline(always)]
     fn read(&mut self, m: &mut M, out: &mut [Completion]) -> usize {
-        let mut taken = 0;
-        loop {
-            let (run, next) = self.read_usual(m, &mut out[taken..]);
-            taken += run;
-            let beyond = next & entry::FRAME != 0 && taken == out.len();
-            if beyond || !self.reader.is_fresh(next) {
-                return taken;
-            }
-            taken += self.read_unusual(m, next, &mut out[taken..]);
-        }
-    }
-
-    /// Reads entries that hold a frame and the notice that is due, which most do, until `out` is full: how many,
-    /// and the signal that ends the run. One comparison tells, and tells that the entry is fresh, too: what an
-    /// earlier pass left tells of an earlier notice. The cursors are copies for the length of the run.
-    #[inline(always)]
-    fn read_usual(&mut self, m: &mut M, out: &mut [Completion]) -> (usize, u64) {
         let (mut reader, buffers) = (self.reader, self.buffers);
-        let mut due = self.ax.first().map_or(Tells::NEVER, |ax| Tells::both(ax.due()));
-        let mut slots = out.iter_mut();
-        let next = loop {
-            let signal = reader.look(m);
-            if Tells::of(signal) != due {
-                break signal;
+        let mut notices = Notices::of(self.ax.first());
+        let (mut taken, mut foreign, mut faults) = (0, 0, 0);
+        loop {
+            let (run, signal) = read_usual(m, &mut reader, buffers, notices.due(), &mut out[taken..]);
+            taken += run as usize;
+            notices.told += run;
+            let frame = signal & entry::FRAME != 0;
+            if !reader.is_fresh(signal) || frame && taken == out.len() {
+                break;
             }
-            let Some(slot) = slots.next() else { break signal };
             let [raw, meta] = reader.body(m);
-            let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) else { break signal };
-            *slot = entry::completion(buf, meta, signal);
             reader.pass();
-            due = due.next();
-        };
-        let run = self.reader.follow(&reader);
-        if let Some(ax) = self.ax.first_mut() {
-            self.faults += run - ax.notice(run);
+            match entry::notice_in(signal) {
+                0 => foreign += 1,
+                notice if notice == notices.next() => notices.told += 1,
+                notice => faults += u64::from(!self.further_notice(notice)),
+            }
+            if !frame {
+                continue;
+            }
+            if let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) {
+                out[taken] = entry::completion(buf, meta, signal);
+                taken += 1;
+            } else {
+                faults += 1;
+            }
         }
-        (run as usize, next)
+        self.reader.follow(&reader);
+        let believed = self.ax.first_mut().map_or(0, |ax| ax.notice(notices.told));
+        self.faults += faults + (notices.told - believed);
+        self.foreign += foreign;
+        taken
     }
 
-    /// Reads the next entry, of this signal, whatever it holds; how many frames. There is room for one.
-    #[inline(never)]
-    fn read_unusual(&mut self, m: &mut M, signal: u64, out: &mut [Completion]) -> usize {
-        let [raw, meta] = self.reader.body(m);
-        self.reader.pass();
-        let notice = entry::notice_in(signal);
-        if notice == 0 {
-            self.foreign += 1;
-        } else {
-            let ax = self.ax.iter_mut().find(|ax| ax.due() == notice);
-            self.faults += u64::from(ax.is_none_or(|ax| ax.notice(1) == 0));
+    /// A notice that is not of the first Ax ring; whether it is of another one. Few cores have one.
+    #[cold]
+    fn further_notice(&mut self, notice: u64) -> bool {
+        let ax = self.ax.iter_mut().skip(1).find(|ax| ax.due() == notice);
+        ax.is_some_and(|ax| ax.notice(1) == 1)
+    }
+}
+
+/// Reads entries that hold a frame and the notice that is due, which most do, until `out` is full: how many, and
+/// the signal that ends the run. One comparison tells, and tells that the entry is fresh, too: what an earlier pass
+/// left tells of an earlier notice.
+#[inline(always)]
+fn read_usual<M: Memory>(
+    m: &mut M,
+    reader: &mut Reader<M>,
+    buffers: M::Buffers,
+    mut due: Tells,
+    out: &mut [Completion],
+) -> (u64, u64) {
+    let (mut slots, mut ahead) = (out.iter_mut(), *reader);
+    let signal = loop {
+        let signal = ahead.look(m);
+        if Tells::of(signal) != due {
+            break signal;
         }
-        if signal & entry::FRAME == 0 {
-            return 0;
-        }
-        let buf = m.check(self.buffers, raw, u32::from(entry::length(signal)));
-        let (Ok(buf), Some(slot)) = (buf, out.first_mut()) else {
-            self.faults += 1;
-            return 0;
-        };
+        let Some(slot) = slots.next() else { break signal };
+        let [raw, meta] = ahead.body(m);
+        let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) else { break signal };
         *slot = entry::completion(buf, meta, signal);
-        1
+        ahead.pass();
+        due = due.next();
+    };
+    (reader.follow(&ahead), signal)
+}
+
+/// The notices of a core's first Ax ring in one burst.
+struct Notices {
+    first: u64,
+    /// How many came.
+    told: u64,
+}
+
+impl Notices {
+    /// Without a ring, every notice is somebody else's.
+    #[inline(always)]
+    fn of<M: Memory>(ax: Option<&OwnAx<M>>) -> Notices {
+        Notices { first: ax.map_or(entry::NO_NOTICE, OwnAx::due), told: 0 }
+    }
+
+    /// The next one.
+    #[inline(always)]
+    fn next(&self) -> u64 {
+        entry::later(self.first, self.told)
+    }
+
+    /// What an entry tells of that holds a frame as well.
+    #[inline(always)]
+    fn due(&self) -> Tells {
+        Tells::both(self.next())
     }
 }
 

@@ -1,4 +1,4 @@
-# Other processes beside a running testpmd: dpdk-proc-info and dpdk-dumpcap attach to its port, telemetry answers.
+# Other processes beside a running testpmd: dpdk-proc-info, dpdk-dumpcap and one of ours attach to its port, telemetry answers.
 # each: interface
 # limit: 120
 interface=$1
@@ -22,6 +22,9 @@ timeout 30 dpdk-proc-info --file-prefix="$prefix" --no-pci -- -p 1 --stats >"$tm
 grep -Eq 'RX-packets: *[0-9]{5,}' "$tmp/stats.log" || fail "dpdk-proc-info --stats shows no frames"
 timeout 30 dpdk-proc-info --file-prefix="$prefix" --no-pci -- -p 1 --xstats >"$tmp/xstats.log" 2>&1
 grep -Eq 'rx_q1_delivered: *[1-9]' "$tmp/xstats.log" || fail "dpdk-proc-info --xstats shows no rx_q1_delivered"
+
+# shellcheck disable=SC2046
+timeout 30 "$(compiled starts)" --proc-type=secondary $(eal) -- reta >"$tmp/reta.log" 2>&1 || fail "the redirection table: $?"
 
 # Processes share mempools by the numbers of their drivers, in order of loading: testpmd comes linked with this one.
 LD_PRELOAD=$(ldd "$(command -v dpdk-testpmd)" | grep -o 'librte_mempool_[^ ]*' | head -n 1) \

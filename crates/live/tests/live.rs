@@ -70,7 +70,7 @@ fn applications_send_every_frame_back_with_right_checksums() {
 /// Rings that several workers poll: without a lock, and under one.
 fn shared(ring: u32, shared_by: u32) -> [Interface; 2] {
     [
-        Interface::Corec(corec::Sizes { ring, shared_by }),
+        Interface::Corec(corec::Sizes { ring, shared_by, ..Default::default() }),
         Interface::DdRing(ddring::Sizes { ring, shared_by, refill: ddring::Refill::Bulk }),
     ]
 }

@@ -41,7 +41,7 @@ fn four_cores(interface: Interface, app: App, flows: u32, mpps: f64) -> Report {
 }
 
 fn corec(shared_by: u32) -> Interface {
-    Interface::Corec(corec::Sizes { ring: 1024, shared_by })
+    Interface::Corec(corec::Sizes { ring: 1024, shared_by, ..Default::default() })
 }
 
 fn reordering(r: &Report) -> BTreeMap<&'static str, f64> {

@@ -216,8 +216,8 @@ fn interfaces() -> [Interface; 8] {
         Interface::Dynamic(DYNAMIC),
         Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 1, refill: ddring::Refill::Each }),
         Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 3, refill: ddring::Refill::Bulk }),
-        Interface::Corec(corec::Sizes { ring: 64, shared_by: 3 }),
-        Interface::Corec(corec::Sizes { ring: 32, shared_by: 2 }),
+        Interface::Corec(corec::Sizes { ring: 64, shared_by: 3, ..Default::default() }),
+        Interface::Corec(corec::Sizes { ring: 32, shared_by: 2, ..Default::default() }),
     ]
 }
 

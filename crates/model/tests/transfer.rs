@@ -74,7 +74,7 @@ fn out() -> Interface {
 }
 
 fn up(threads: u32) -> Interface {
-    Interface::Corec(corec::Sizes { ring: 512, shared_by: threads })
+    Interface::Corec(corec::Sizes { ring: 512, shared_by: threads, ..Default::default() })
 }
 
 #[test]

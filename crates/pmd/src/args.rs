@@ -315,7 +315,9 @@ impl Args {
                 shared_by: self.threads(),
                 refill: self.refill.unwrap_or(ddring::Refill::Bulk),
             }),
-            Kind::Corec => Interface::Corec(corec::Sizes { ring: desc, shared_by: self.threads() }),
+            Kind::Corec => {
+                Interface::Corec(corec::Sizes { ring: desc, shared_by: self.threads(), ..Default::default() })
+            }
             Kind::RxBisect => {
                 let usual = rxbisect::Sizes::default();
                 Interface::RxBisect(rxbisect::Sizes {

@@ -17,7 +17,7 @@
 //! it found frames; it never claims nothing.
 //!
 //! **Release.** Who has read the batch that is to be posted next tries the lock of `posted` at once: nobody can
-//! post past that batch, so it needs no bits. Who has read a later one, or finds the lock taken, sets its bits
+//! post past that batch, so it needs no bits ([`Marks::Each`] sets them all the same, as published). Who has read a later one, or finds the lock taken, sets its bits
 //! in `read_done`, a word at a time, then tries the lock if the gap before them has closed. The lock's holder
 //! counts the bits that follow, clears them, moves TAIL, and frees the lock: in this order, since a descriptor
 //! may come round as soon as TAIL has moved. Who finds the lock taken, or a gap, goes on with its frames: some
@@ -62,6 +62,15 @@ const MISSING: u64 = (1 << END) - 1;
 
 // ## Sizes
 
+/// Which batches set their bits in `read_done`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Marks {
+    /// All, as published (§3.4.1).
+    Each,
+    /// Those that wait for others.
+    Waiting,
+}
+
 /// Sizes of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
@@ -69,12 +78,14 @@ pub struct Sizes {
     pub ring: u32,
     /// Threads that share a ring; the last ring may have fewer.
     pub shared_by: u32,
+    /// Batches that are marked.
+    pub marks: Marks,
 }
 
 impl Default for Sizes {
     /// A ring of the usual size, and four threads, as §4 has them at the most on one NUMA node.
     fn default() -> Sizes {
-        Sizes { ring: 1024, shared_by: 4 }
+        Sizes { ring: 1024, shared_by: 4, marks: Marks::Waiting }
     }
 }
 
@@ -116,7 +127,7 @@ pub fn build<S: Space>(
             short: space.words(&SHORT, number)?,
             running: space.words(&RUNNING, number)?,
         };
-        hosts.extend((0..threads).map(|_| HostHalf::new(shared, buffers)));
+        hosts.extend((0..threads).map(|_| HostHalf::new(shared, buffers, sizes.marks)));
         Ok(())
     })?;
     Ok((hosts, nic))
@@ -205,6 +216,8 @@ pub struct HostHalf<M: Memory> {
     shared: Shared<M>,
     posted: Locked<M>,
     buffers: M::Buffers,
+    /// Every batch is marked.
+    each: bool,
     /// Buffers in hand: those of a claim that failed serve the next one.
     spare: [Buf; CHUNK],
     /// How many.
@@ -219,11 +232,12 @@ pub struct HostHalf<M: Memory> {
 }
 
 impl<M: Memory> HostHalf<M> {
-    fn new(shared: Shared<M>, buffers: M::Buffers) -> HostHalf<M> {
+    fn new(shared: Shared<M>, buffers: M::Buffers, marks: Marks) -> HostHalf<M> {
         HostHalf {
             shared,
             posted: Locked::new(shared.posted),
             buffers,
+            each: marks == Marks::Each,
             spare: [Buf(0); CHUNK],
             spares: 0,
             runs: false,
@@ -311,7 +325,8 @@ impl<M: Memory> HostHalf<M> {
         // Descriptors that are posted anew have numbers higher by the size of the ring.
         let anew = from.wrapping_add(size);
         // A hint, the lock orders. If it is true it stays so: nobody posts past what is not read.
-        if self.posted.peek(m) == anew
+        if !self.each
+            && self.posted.peek(m) == anew
             && let Some(posted) = self.posted.try_lock(m)
         {
             self.post(m, posted, n);

@@ -20,7 +20,7 @@ fn interfaces() -> [Interface; 6] {
         Interface::RxBisect(bisect),
         Interface::Dynamic(dynamic),
         Interface::DdRing(ddring::Sizes { ring: 4, ..ddring::Sizes::default() }),
-        Interface::Corec(corec::Sizes { ring: 4, shared_by: 1 }),
+        Interface::Corec(corec::Sizes { ring: 4, shared_by: 1, ..Default::default() }),
     ]
 }
 

@@ -48,7 +48,7 @@ fn interface() -> impl Strategy<Value = (usize, Interface)> {
             let sizes = ddring::Sizes { ring: 4, shared_by, ..ddring::Sizes::default() };
             (5, Interface::DdRing(sizes))
         }),
-        Just((5, Interface::Corec(corec::Sizes { ring: 4, shared_by: QUEUES }))),
+        Just((5, Interface::Corec(corec::Sizes { ring: 4, shared_by: QUEUES, ..Default::default() }))),
     ]
 }
 

@@ -41,8 +41,12 @@ fn interface(queues: u32) -> impl Strategy<Value = Interface> {
             ddring::Sizes { ring, shared_by, refill }
         })
         .prop_map(Interface::DdRing);
-    let corec = (power(1..=8), 1..=queues)
-        .prop_map(|(ring, shared_by)| Interface::Corec(corec::Sizes { ring, shared_by }));
+    let corec = (power(1..=8), 1..=queues, any::<bool>())
+        .prop_map(|(ring, shared_by, each)| {
+            let marks = if each { corec::Marks::Each } else { corec::Marks::Waiting };
+            corec::Sizes { ring, shared_by, marks }
+        })
+        .prop_map(Interface::Corec);
     prop_oneof![privring, shring, rxbisect, dynamic, ddring, corec]
 }
 

@@ -28,7 +28,7 @@ fn ddring(ring: u32, shared_by: u32) -> Interface {
 }
 
 fn corec(ring: u32, shared_by: u32) -> Interface {
-    Interface::Corec(corec::Sizes { ring, shared_by })
+    Interface::Corec(corec::Sizes { ring, shared_by, ..Default::default() })
 }
 
 fn shring(ring: u32, shared_by: u32, completions: u32) -> Interface {

@@ -79,7 +79,7 @@ fn a_dropped_frame_stays_where_it_lies() {
 #[test]
 fn a_ring_of_done_bits_takes_no_pointers() {
     let ddring = ddring::Sizes { ring: 4, ..ddring::Sizes::default() };
-    let corec = corec::Sizes { ring: 4, shared_by: 1 };
+    let corec = corec::Sizes { ring: 4, shared_by: 1, ..Default::default() };
     for interface in [Interface::DdRing(ddring), Interface::Corec(corec)] {
         assert!(!interface.passes_pointers());
         let (mut world, _) = common::world(interface.clone(), 1, BUFFERS.count);

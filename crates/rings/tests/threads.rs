@@ -130,11 +130,11 @@ fn dynamic_between_threads() {
 #[test]
 fn corec_between_threads() {
     for ring in [2, 64] {
-        let (_, cores) = run(&Interface::Corec(corec::Sizes { ring, shared_by: 3 }));
+        let (_, cores) = run(&Interface::Corec(corec::Sizes { ring, shared_by: 3, ..Default::default() }));
         let sum = |name: &str| cores.iter().filter(|(n, _)| *n == name).map(|(_, n)| n).sum::<u64>();
         assert!(sum("claims") > 0, "{cores:?}");
     }
-    run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2 })); // and one alone
+    run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2, ..Default::default() })); // and one alone
 }
 
 #[test]

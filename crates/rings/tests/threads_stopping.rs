@@ -202,9 +202,9 @@ fn dynamic_queues_cycle() {
 /// Threads leave and join while the others go on with the frames of all: nothing is stopped (and one alone is).
 #[test]
 fn corec_threads_cycle() {
-    run(&Interface::Corec(corec::Sizes { ring: 64, shared_by: 3 }));
-    run(&Interface::Corec(corec::Sizes { ring: 2, shared_by: 3 }));
-    run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2 }));
+    run(&Interface::Corec(corec::Sizes { ring: 64, shared_by: 3, ..Default::default() }));
+    run(&Interface::Corec(corec::Sizes { ring: 2, shared_by: 3, ..Default::default() }));
+    run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2, ..Default::default() }));
 }
 
 #[test]

@@ -15,7 +15,10 @@ const AFTER: Ps = Ps::from_ns(1000);
 
 fn interfaces() -> [Interface; 2] {
     let ddring = ddring::Sizes { ring: 16, ..ddring::Sizes::default() };
-    [Interface::DdRing(ddring), Interface::Corec(corec::Sizes { ring: 16, shared_by: 2 })]
+    [
+        Interface::DdRing(ddring),
+        Interface::Corec(corec::Sizes { ring: 16, shared_by: 2, ..Default::default() }),
+    ]
 }
 
 /// Two cores, and a card that writes `together` descriptors back at a time.

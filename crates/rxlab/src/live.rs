@@ -158,7 +158,9 @@ impl What {
             "dynamic" => {
                 Interface::Dynamic(dynamic::Sizes { ring: self.ring, shared_by, ..dynamic::Sizes::default() })
             }
-            "corec" => Interface::Corec(corec::Sizes { ring: self.ring, shared_by }),
+            "corec" => {
+                Interface::Corec(corec::Sizes { ring: self.ring, shared_by, ..corec::Sizes::default() })
+            }
             "ddring" => {
                 Interface::DdRing(ddring::Sizes { ring: self.ring, shared_by, refill: refill(&self.refill)? })
             }

@@ -10,6 +10,7 @@ use model::profile::Server;
 use model::{App, BURST, SAMPLING, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
+use rings::corec::Marks;
 use rings::ddring::Refill;
 use traffic::{Rate, Sizes, Spec, Target, Trace, Workload};
 
@@ -86,6 +87,9 @@ pub(crate) struct Setup {
     /// How a core of ddring takes buffers: one for each frame (each) or for a burst at a time (bulk)
     #[arg(long, value_name = "each|bulk", default_value = "each", help_heading = "Sizes")]
     pub refill: String,
+    /// Batches that threads of corec mark as read: each, as published, or those that wait for others
+    #[arg(long, value_name = "each|waiting", default_value = "waiting", help_heading = "Sizes")]
+    pub marks: String,
     /// Ax ring entries of each core (rxbisect)
     #[arg(long, value_name = "N", default_value_t = 128, help_heading = "Sizes")]
     pub ax: u32,
@@ -289,6 +293,15 @@ fn steer(name: &str) -> Result<SteerBy, Fail> {
     found.ok_or_else(|| Fail::new(format!("--steer: unknown `{name}`; allowed: rss, port")))
 }
 
+/// Which batches are marked, by its name.
+fn marks(name: &str) -> Result<Marks, Fail> {
+    match name {
+        "each" => Ok(Marks::Each),
+        "waiting" => Ok(Marks::Waiting),
+        _ => Err(Fail::new(format!("--marks: unknown `{name}`; allowed: each, waiting"))),
+    }
+}
+
 /// How buffers are taken, by its name.
 pub(crate) fn refill(name: &str) -> Result<Refill, Fail> {
     match name {
@@ -373,7 +386,10 @@ impl Ready {
             "dynamic" => {
                 Interface::Dynamic(rings::dynamic::Sizes { ring: s.ring, shared_by, ..Default::default() })
             }
-            "corec" => Interface::Corec(rings::corec::Sizes { ring: s.ring, shared_by }),
+            "corec" => {
+                let marks = marks(&s.marks)?;
+                Interface::Corec(rings::corec::Sizes { ring: s.ring, shared_by, marks })
+            }
             "ddring" => Interface::DdRing(rings::ddring::Sizes {
                 ring: s.ring,
                 shared_by,
@@ -417,6 +433,7 @@ impl Ready {
             "ring": s.ring,
             "shared_by": s.shared_by,
             "refill": s.refill,
+            "marks": s.marks,
             "ax": s.ax,
             "bx": s.bx,
             "tx_ring": s.tx_ring,
@@ -504,6 +521,9 @@ impl Ready {
         }
         if interface == "ddring" {
             flag("refill", &s.refill);
+        }
+        if interface == "corec" {
+            flag("marks", &s.marks);
         }
         flag("tx-ring", &s.tx_ring);
         if let Some(pool) = s.pool {

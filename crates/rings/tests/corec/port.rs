@@ -22,7 +22,7 @@ pub(crate) const STRANGE: u64 = u64::MAX;
 pub(crate) type Build<H> = fn(&mut Plain, ring: u32, threads: u32, Geometry) -> (Vec<H>, NicHalf<Plain>);
 
 pub(crate) fn shared(s: &mut Plain, ring: u32, threads: u32, b: Geometry) -> corec::Port<Plain> {
-    corec::build(s, &corec::Sizes { ring, shared_by: threads }, threads, b).unwrap()
+    corec::build(s, &corec::Sizes { ring, shared_by: threads, ..Default::default() }, threads, b).unwrap()
 }
 
 pub(crate) fn locked(s: &mut Plain, ring: u32, threads: u32, b: Geometry) -> ddring::Port<Plain> {

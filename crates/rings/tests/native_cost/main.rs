@@ -176,7 +176,9 @@ fn of_one(bursts: usize) -> usize {
 }
 
 fn of_several(bursts: usize) -> usize {
-    let build = |s: &mut _, b| corec::build(s, &corec::Sizes { ring: RING, shared_by: 1 }, 1, b).unwrap();
+    let build = |s: &mut _, b| {
+        corec::build(s, &corec::Sizes { ring: RING, shared_by: 1, ..Default::default() }, 1, b).unwrap()
+    };
     receive(&region(), &Polled { build, burst: shared_burst }, bursts).0
 }
 

@@ -58,11 +58,10 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
     };
     let assumed = |value: f64, id: &str| Constant { value, origin: format!("assumed: {id}") };
     let cycles = |ns: f64| ns * v.ghz;
-    // How many lines a core has under way shows where a line takes long: with the other core, or, if that shares
-    // its caches, in the LLC.
-    let [llc, far] = [v.latency[2], v.transfer];
-    let overlap =
-        |of: fn(&Streams) -> f64| if far > llc { far / of(&v.other) } else { llc / of(&v.llc) }.max(1.0);
+    // How many lines a core has under way: of the other core's, or, if that shares its caches, of the LLC's.
+    let (latency, streams) =
+        if placed == Distance::Siblings { (v.latency[2], v.llc) } else { (v.transfer, v.other) };
+    let overlap = |of: fn(&Streams) -> f64| (latency / of(&streams)).max(1.0);
     let constants = Constants {
         l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
         llc_hit_ns: measured(v.latency[2], "random walk over a quarter of the LLC"),

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo test test-dpdk soak-dpdk soak-corec long experiments bench-live corec-tcp build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo test test-dpdk soak-dpdk soak-corec long experiments captures bench-live corec-tcp build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,15 @@ experiments: build ## Run all experiments into docs/results, their reports into 
 	    $(RXLAB) experiment run $$paper --all --html $(OUT)/pages/$$paper; \
 	    echo; echo "took $$((SECONDS - start)) s of wall clock"; } > docs/results/$$paper.txt; \
 	done
+
+# Of all interfaces, at full length: some minutes. Another folder: make captures TRACES=DIR.
+TRACES ?= ../shared/traces
+captures: build ## Compare the interfaces on each capture of a folder, twice, into docs/results/captures.txt
+	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
+	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates profiles || echo ' and uncommitted changes')"; \
+	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
+	  echo "command: rxlab compare --pcap FILE --json, twice each: experiments/captures.py"; echo; \
+	  experiments/captures.py $(RXLAB) $(TRACES); } > docs/results/captures.txt
 
 # The DPDK driver: C over a Rust static library. EAL refuses to load plugins from a directory that everybody may write.
 PMD_LIBRARY = $(abspath $(or $(CARGO_TARGET_DIR),target)/release/librxlab_pmd.a)

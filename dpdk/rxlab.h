@@ -260,6 +260,7 @@ int rxlab_lower_new(struct rxlab_dev *d);
 void rxlab_lower_free(struct rxlab_dev *d);
 int rxlab_lower_start(struct rxlab_dev *d);
 void rxlab_lower_stop(struct rxlab_dev *d);
+bool rxlab_lower_started(const struct rxlab_dev *d);
 bool rxlab_lower_link(const struct rxlab_dev *d);
 
 #endif /* RXLAB_H */

@@ -26,7 +26,20 @@ link_is_up(const struct rxlab_dev *d)
 	return d->running && d->admin_up && carrier(d);
 }
 
-/* Hands the port's addresses, modes and link state to the NIC core. */
+/*
+ * Whether frames pass. A port below drops by itself what it cannot send, and what it receives has come through its
+ * link, whatever it says of that: net_tap reads the state of a device that has moved to another network namespace as
+ * down, and raises no event when a state that it has read has changed.
+ */
+static bool
+passes_frames(const struct rxlab_dev *d)
+{
+	if (d->source_kind == RXLAB_SOURCE_PORT)
+		return d->running && d->admin_up && rxlab_lower_started(d);
+	return link_is_up(d);
+}
+
+/* Hands the port's addresses and modes, and whether frames pass, to the NIC core. */
 static int
 apply_filter(struct rxlab_dev *d)
 {
@@ -34,7 +47,7 @@ apply_filter(struct rxlab_dev *d)
 	struct rxlab_filter filter = {
 		.promiscuous = data->promiscuous,
 		.all_multicast = data->all_multicast,
-		.link_up = link_is_up(d),
+		.link_up = passes_frames(d),
 		.groups = d->nb_groups,
 	};
 	uint32_t i;
@@ -52,21 +65,30 @@ apply_filter(struct rxlab_dev *d)
 	return ret;
 }
 
-/* Brings the port's link state up to date, tells the NIC core and, if it changed, the application. */
-static int
-refresh_one(struct rxlab_dev *d)
+/* Brings the port's link state up to date and, if it changed, tells the application. */
+static void
+refresh_status(struct rxlab_dev *d)
 {
 	struct rte_eth_dev *dev = d->eth_dev;
+	bool up = link_is_up(d);
 	struct rte_eth_link link = {
-		.link_speed = link_is_up(d) ? RTE_ETH_SPEED_NUM_UNKNOWN : RTE_ETH_SPEED_NUM_NONE,
+		.link_speed = up ? RTE_ETH_SPEED_NUM_UNKNOWN : RTE_ETH_SPEED_NUM_NONE,
 		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
 		.link_autoneg = RTE_ETH_LINK_FIXED,
-		.link_status = link_is_up(d) ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN,
+		.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN,
 	};
-	int ret = apply_filter(d);
 
 	if (rte_eth_linkstatus_set(dev, &link) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+/* The same, once the NIC core knows. */
+static int
+refresh_one(struct rxlab_dev *d)
+{
+	int ret = apply_filter(d);
+
+	refresh_status(d);
 	return ret;
 }
 
@@ -81,10 +103,19 @@ rxlab_link_refresh(struct rxlab_dev *d)
 	return ret;
 }
 
-/* The state is written where it changes, by the primary process; this reads it. */
+/*
+ * The state is written where it changes, by the primary process. Only a port below may change it without a word, and
+ * is asked, unless a control call is under way, which does the same.
+ */
 int
-rxlab_link_update(struct rte_eth_dev *dev __rte_unused, int wait_to_complete __rte_unused)
+rxlab_link_update(struct rte_eth_dev *dev, int wait_to_complete __rte_unused)
 {
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY && d->source_kind == RXLAB_SOURCE_PORT && rxlab_trylock()) {
+		refresh_status(d);
+		rxlab_unlock();
+	}
 	return 0;
 }
 

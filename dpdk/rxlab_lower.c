@@ -357,11 +357,17 @@ rxlab_lower_stop(struct rxlab_dev *d)
 }
 
 bool
+rxlab_lower_started(const struct rxlab_dev *d)
+{
+	return d->lower != NULL && d->lower->started;
+}
+
+bool
 rxlab_lower_link(const struct rxlab_dev *d)
 {
 	struct rte_eth_link link;
 
-	if (d->lower == NULL || !d->lower->started)
+	if (!rxlab_lower_started(d))
 		return false;
 	/* A port without link events is taken as up: nothing would tell when it comes up. */
 	if (!(rte_eth_devices[d->lower->port].data->dev_flags & RTE_ETH_DEV_INTR_LSC))

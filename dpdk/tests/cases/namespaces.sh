@@ -13,8 +13,6 @@ in_a=(ip netns exec $a) in_b=(ip netns exec $b)
 
 ports=(--vdev="net_tap0,iface=$a" --vdev="net_tap1,iface=$b" "$(rxlab 0 source=port:net_tap0)" "$(rxlab 1 source=port:net_tap1)")
 
-
-
 # address NAMESPACE ADDRESS/LENGTH: moves the TAP device of that name to the namespace
 address() {
 	ip link set "$1" netns "$1"
@@ -29,6 +27,11 @@ switch() {
 	address $b 10.9.1.3/24
 	to_b=10.9.1.3
 	tell start
+	# Both ports look at their links again: net_tap takes a device that has moved for down, and its frames pass still.
+	tell "set link-down port 2"
+	tell "set link-up port 2"
+	tell "set link-down port 3"
+	tell "set link-up port 3"
 }
 
 route() {

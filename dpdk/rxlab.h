@@ -53,7 +53,7 @@ struct rxlab_rx_queue {
 	struct rte_mempool *pool;
 	uint64_t rearm;			/* data_off, refcnt, nb_segs and port of each received mbuf */
 	uint64_t ol_flags[32];		/* by the flags of a completion: kind >> 16 */
-	uint64_t *nombuf;		/* received frames for whose mbufs the pool had no others */
+	uint64_t *nombuf;		/* bursts whose ring wanted mbufs that the pool did not have */
 	uint16_t front;			/* bytes before a frame that completions count */
 	uint8_t half_of[RXLAB_THREAD_IDS + 1];	/* a thread's: 0 none yet, RXLAB_NO_HALF none left, else number + 1 */
 
@@ -169,6 +169,13 @@ static inline const char *
 rxlab_name(const struct rxlab_dev *d)
 {
 	return d->eth_dev->data->name;
+}
+
+/* A port has so many places for threads, and each of its Rx queues has as many as may poll it. */
+static inline uint16_t
+rxlab_max_rx_queues(const struct rxlab_dev *d)
+{
+	return RTE_MIN(d->max_queues, RXLAB_HALVES / d->nb_halves);
 }
 
 bool rxlab_is_rxlab(const struct rte_eth_dev *dev);

@@ -292,6 +292,9 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	d->nic_cpu = rxlab_core_cpu(d->core);
 	d->max_queues = conf->queues;
 	d->nb_halves = rxlab_args_threads(conf->args);
+	if (rxlab_max_rx_queues(d) < d->max_queues)
+		PMD_LOG(NOTICE, "%s: threads=%u for each of queues=%u: allowed are %u for all: at most %u Rx queues",
+			rxlab_name(d), d->nb_halves, d->max_queues, RXLAB_HALVES, rxlab_max_rx_queues(d));
 	d->emulate = rxlab_args_emulate(conf->args);
 	ret = set_tags(d, conf);
 	if (ret != 0)

@@ -67,7 +67,7 @@ rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->max_mtu = RXLAB_MAX_FRAME - RXLAB_OVERHEAD;
 	info->min_rx_bufsize = RTE_ETHER_MIN_LEN;
 	info->max_rx_pktlen = RXLAB_MAX_FRAME;
-	info->max_rx_queues = d->max_queues;
+	info->max_rx_queues = rxlab_max_rx_queues(d);
 	info->max_tx_queues = d->max_queues;
 	info->max_mac_addrs = RTE_DIM(d->macs);
 	info->rx_offload_capa = RXLAB_RX_OFFLOADS;

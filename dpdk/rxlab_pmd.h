@@ -19,6 +19,11 @@
 #define RXLAB_THREADS 128
 
 /**
+ * The most host halves of a port's Rx queues together: a half for each thread that may poll one.
+ */
+#define RXLAB_HALVES 4096
+
+/**
  * The IPv4 header's checksum is right.
  */
 #define RXLAB_IP_GOOD (1 << 16)
@@ -392,6 +397,20 @@ struct rxlab_completion {
 };
 
 /**
+ * What a burst did with the spares that it was given.
+ */
+struct rxlab_refill {
+  /**
+   * So many are posted, from the end.
+   */
+  uint16_t used;
+  /**
+   * Whether the ring wanted more: to replace what it received, then or before, or to receive what waits (`corec`).
+   */
+  bool lacks;
+};
+
+/**
  * Where the driver takes buffers back.
  */
 typedef void (*rxlab_give)(void *ctx, const uint64_t *bufs, uint32_t n);
@@ -710,8 +729,7 @@ int rxlab_rxq_switch(struct rxlab_port *port, uint16_t queue, bool on);
 int rxlab_txq_switch(struct rxlab_port *port, uint16_t queue, bool on);
 
 /**
- * Receives up to `n` frames into `out`, and posts buffers from the end of `spares`, `*used` of them; frames
- * received.
+ * Receives up to `n` frames into `out`, and posts buffers from the end of `spares`; frames received.
  *
  * # Safety
  * `q` is from [`rxlab_port_rxq`] and polled by this thread alone; the arrays hold `n` and `n_spares` entries.
@@ -721,7 +739,7 @@ uint16_t rxlab_rx_burst(struct rxlab_rxq *q,
                         uint16_t n,
                         const uint64_t *spares,
                         uint16_t n_spares,
-                        uint16_t *used);
+                        struct rxlab_refill *refill);
 
 /**
  * Posts buffers from the end of `spares`, `*used` of them; buffers that the rings still miss.

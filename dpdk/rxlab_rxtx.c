@@ -28,16 +28,17 @@ rxlab_put_bulk(void *const *mbufs, uint32_t n)
 	}
 }
 
-/* At least n spares, or as many as the pool has. */
-static void
+/* At least n spares, or as many as the pool has: then false. */
+static bool
 rx_top_up(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, uint16_t n)
 {
 	if (likely(rte_mempool_get_bulk(q->pool, &h->spares[h->nb_spares], RXLAB_BURST) == 0)) {
 		h->nb_spares += RXLAB_BURST;
-		return;
+		return true;
 	}
 	while (h->nb_spares < n && rte_mempool_get(q->pool, &h->spares[h->nb_spares]) == 0)
 		h->nb_spares++;
+	return h->nb_spares >= n;
 }
 
 static inline void
@@ -55,14 +56,14 @@ static uint16_t
 rx_some(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rxlab_completion done[RXLAB_BURST];
-	uint16_t used = 0, received, i;
+	struct rxlab_refill refill;
+	uint16_t received, i;
+	bool dry = h->nb_spares < n && !rx_top_up(q, h, n);
 
-	if (h->nb_spares < n)
-		rx_top_up(q, h, n);
-	received = rxlab_rx_burst(h->ring, done, n, (const uint64_t *)h->spares, h->nb_spares, &used);
-	if (unlikely(used == h->nb_spares && used < received))
-		__atomic_fetch_add(q->nombuf, received - used, __ATOMIC_RELAXED);
-	h->nb_spares -= used;
+	received = rxlab_rx_burst(h->ring, done, n, (const uint64_t *)h->spares, h->nb_spares, &refill);
+	if (unlikely(dry && refill.lacks))
+		__atomic_fetch_add(q->nombuf, 1, __ATOMIC_RELAXED);
+	h->nb_spares -= refill.used;
 
 	for (i = 0; i < RTE_MIN(received, PREFETCH_AHEAD); i++)
 		rte_prefetch0((void *)(uintptr_t)done[i].buf);
@@ -272,12 +273,12 @@ tx_gather(struct rxlab_tx_queue *q, struct rte_mbuf **pkts, uint16_t n, struct r
 
 	for (i = 0; i < n; i++) {
 		struct rte_mbuf *m = pkts[i];
+		uint16_t tag;
 
 		if (unlikely(!tx_fits(q, m)) || m->nb_segs > RXLAB_BURST - used)
 			break;
+		tag = tx_tag(q, m);
 		do {
-			uint16_t tag = tx_tag(q, m);
-
 			q->sw_ring[(q->head + used) & q->mask] = m;
 			segs[used++] = (struct rxlab_segment) {
 				.buf = q->passes ? (uintptr_t)m : rte_pktmbuf_mtod(m, uintptr_t) - tag,
@@ -285,6 +286,7 @@ tx_gather(struct rxlab_tx_queue *q, struct rte_mbuf **pkts, uint16_t n, struct r
 				.len = m->data_len,
 				.last = m->next == NULL,
 			};
+			tag = 0;	/* a chain has the tag of its first mbuf */
 			m = m->next;
 		} while (m != NULL);
 	}

@@ -176,6 +176,12 @@ start_locked(struct rxlab_dev *d)
 
 	if (check_queues(d, data) != 0 || describe(d, data, &start) != 0)
 		return -EINVAL;
+	/* Left from a start that failed, and that a busy NIC core did not let be undone. */
+	if (d->memory != NULL) {
+		ret = stop_port(d);
+		if (ret != 0)
+			return ret;
+	}
 	ret = start_port(d, &start);
 	if (ret != 0)
 		return ret;
@@ -213,7 +219,8 @@ rxlab_dev_stop(struct rte_eth_dev *dev)
 	int ret = 0;
 
 	rxlab_lock();
-	if (d->running) {
+	/* Also one whose start failed, and was not undone. */
+	if (d->memory != NULL) {
 		ret = stop_port(d);
 		if (ret == 0) {
 			rxlab_lower_stop(d);

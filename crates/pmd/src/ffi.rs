@@ -29,8 +29,8 @@ pub use crate::engine::tags::TAG;
 pub use crate::filter::{Filter, GROUPS, MACS};
 pub use crate::lower::{Lower, LowerFrame};
 pub use crate::port::Start;
-pub use crate::queue::{Give, RxQueue, TxQueue};
-pub use crate::{QUEUES, THREADS};
+pub use crate::queue::{Give, Refill, RxQueue, TxQueue};
+pub use crate::{HALVES, QUEUES, THREADS};
 
 /// Where a port's frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -537,8 +537,7 @@ pub unsafe extern "C" fn rxlab_txq_switch(port: *mut PortHandle, queue: u16, on:
 
 // ---- one call per burst, on the lcore that polls the queue ----
 
-/// Receives up to `n` frames into `out`, and posts buffers from the end of `spares`, `*used` of them; frames
-/// received.
+/// Receives up to `n` frames into `out`, and posts buffers from the end of `spares`; frames received.
 ///
 /// # Safety
 /// `q` is from [`rxlab_port_rxq`] and polled by this thread alone; the arrays hold `n` and `n_spares` entries.
@@ -549,14 +548,14 @@ pub unsafe extern "C" fn rxlab_rx_burst(
     n: u16,
     spares: *const u64,
     n_spares: u16,
-    used: *mut u16,
+    refill: *mut Refill,
 ) -> u16 {
     // SAFETY: the caller's; any bytes make a `Completion`.
     unsafe {
         let out = core::slice::from_raw_parts_mut(out, usize::from(n));
         let spares = core::slice::from_raw_parts(spares, usize::from(n_spares));
-        let (received, taken) = (*q).burst(out, spares);
-        *used = taken as u16;
+        let (received, done) = (*q).burst(out, spares);
+        *refill = done;
         received as u16
     }
 }

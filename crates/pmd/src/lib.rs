@@ -25,6 +25,9 @@ type View = NativeView<'static, Foreign>;
 pub const QUEUES: usize = 64;
 /// The most threads that may poll one queue.
 pub const THREADS: u32 = 128;
+/// The most host halves of a port's Rx queues together: a half for each thread that may poll one.
+pub const HALVES: u32 = 4096;
+const _: () = assert!(HALVES == rings::MOST_QUEUES);
 /// Frames that the NIC core takes at a time.
 const BURST: usize = 64;
 /// Wire time that the NIC core makes up for when it comes late: it may share its CPU, and a time slice of

@@ -25,7 +25,7 @@ use crate::engine::tags::Tags;
 use crate::engine::{Engine, Far, Rings};
 use crate::lower::Lower;
 use crate::queue::{RxQueue, TxQueue};
-use crate::{Error, View};
+use crate::{Error, HALVES, View};
 
 /// How long a control call waits for the NIC core.
 pub(crate) const PATIENCE_S: u64 = 2;
@@ -144,8 +144,14 @@ impl Port {
     /// # Errors
     /// A size is not allowed.
     pub(crate) fn memory(&self, start: &Start) -> Result<usize, Error> {
-        let queues = u32::from(start.rx_queues);
-        self.args.interface(start.rx_desc, queues).validate(queues * self.args.threads())?;
+        let (queues, threads) = (u32::from(start.rx_queues), self.args.threads());
+        if queues * threads > HALVES {
+            let (halves, most) = (queues * threads, HALVES / threads);
+            let what =
+                format!("{queues} Rx queues, threads={threads}: {halves} host halves; allowed: {HALVES}");
+            return Err(Error::Invalid(format!("{}: {what}, here {most} Rx queues", self.name)));
+        }
+        self.args.interface(start.rx_desc, queues).validate(queues * threads)?;
         tx_sizes(start).validate(u32::from(start.tx_queues.max(1)))?;
         // Laid out on trial: no second account of what the rings take. The memory is little more than they
         // need, as a program that locks its memory gets all that it asks for.
@@ -199,14 +205,29 @@ impl Port {
         let region = Box::into_raw(region);
         // SAFETY: `reset` alone frees it, after the halves that have handles into it.
         let lasting: &'static Region = unsafe { &*region };
-        let built = self.lay_out(lasting, start).and_then(|built| {
-            self.with(|e| e.fits(start))??;
-            Ok(built)
+        let built = self.lay_out(lasting, start).and_then(|(hosts, nic, tx_hosts, tx)| {
+            let rings = Rings {
+                m: lasting.view_of(),
+                nic,
+                tx,
+                sent: sent(),
+                rx_queues: start.rx_queues,
+                threads: self.args.threads() as u16,
+                tags: self.args.reorder.then(|| Tags::new(self.counters)),
+                front: self.args.front() as u16,
+                max_frame: start.max_frame,
+                checksums: start.checksums,
+                flight: Default::default(),
+                passes: self.args.emulate,
+            };
+            // The only hand-shake, and the last thing that may fail: a start that fails leaves nothing behind.
+            self.with(|e| e.fits(start).map(|()| e.rings = Some(rings)))??;
+            Ok((hosts, tx_hosts))
         });
-        let (hosts, nic, tx_hosts, tx) = match built {
+        let (hosts, tx_hosts) = match built {
             Ok(built) => built,
             Err(e) => {
-                // SAFETY: nothing that `lay_out` made is left.
+                // SAFETY: nothing that `lay_out` made is left, and the engine has none of it.
                 drop(unsafe { Box::from_raw(region) });
                 return Err(e);
             }
@@ -221,22 +242,7 @@ impl Port {
             halves.tx.push(Box::into_raw(Box::new(TxQueue::new(m.clone(), host, start.tx_desc))));
         }
         halves.region = Some(region);
-        drop(halves);
-        let rings = Rings {
-            m,
-            nic,
-            tx,
-            sent: sent(),
-            rx_queues: start.rx_queues,
-            threads: self.args.threads() as u16,
-            tags: self.args.reorder.then(|| Tags::new(self.counters)),
-            front: self.args.front() as u16,
-            max_frame: start.max_frame,
-            checksums: start.checksums,
-            flight: Default::default(),
-            passes: self.args.emulate,
-        };
-        self.with(|e| e.rings = Some(rings))
+        Ok(())
     }
 
     /// The NIC core serves the port from now on.
@@ -440,5 +446,96 @@ impl Engine {
     /// Whether what was set before the start fits the queues.
     fn fits(&self, start: &Start) -> Result<(), Error> {
         leads_to(&self.rss, start.rx_queues)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::alloc::{Layout, alloc_zeroed};
+
+    use super::*;
+
+    fn port(args: &[(&str, &str)]) -> Arc<Port> {
+        let mut parsed = Args::default();
+        args.iter().for_each(|(key, value)| parsed.set(key, value).expect("an argument"));
+        // SAFETY: zeros are counters, which nobody frees.
+        let counters = unsafe { &*alloc_zeroed(Layout::new::<Counters>()).cast::<Counters>() };
+        Port::new(Arc::default(), parsed, "p".into(), counters).expect("a port")
+    }
+
+    /// A start that another thread makes.
+    struct Given(Start);
+
+    // SAFETY: its memory is nobody else's.
+    unsafe impl Send for Given {}
+
+    fn sizes(rx_queues: u16) -> Start {
+        Start {
+            rx_queues,
+            tx_queues: 1,
+            rx_desc: 64,
+            tx_desc: 64,
+            data_offset: 256,
+            room: 2048,
+            max_frame: 1518,
+            checksums: false,
+            memory: core::ptr::null_mut(),
+            bytes: 0,
+        }
+    }
+
+    /// Memory for a start; the test leaks it.
+    fn with_memory(port: &Port, start: Start) -> Start {
+        let bytes = port.memory(&start).expect("sizes that are allowed");
+        // SAFETY: the layout has a size.
+        let memory = unsafe { alloc_zeroed(Layout::from_size_align(bytes, LINE).expect("a layout")) };
+        Start { memory, bytes, ..start }
+    }
+
+    /// The NIC core keeps a starting port waiting for longer than it waits, at whichever hand-shake that is. The start
+    /// fails and can be tried again.
+    #[test]
+    fn a_start_that_found_the_nic_core_busy_leaves_nothing() {
+        // The many halves keep the start busy behind its first hand-shake.
+        let port = port(&[("iface", "corec"), ("threads", "64")]);
+        let start = with_memory(&port, sizes(64));
+        for hand_shake in 1..=2 {
+            let mut engine = Some(port.engine.lock().expect("nobody else has it"));
+            let wanted = |n: u32| while port.wanted.load(Ordering::Relaxed) != n {};
+            thread::scope(|s| {
+                let (port, given) = (&port, Given(start));
+                let started = s.spawn(move || {
+                    let given = &given;
+                    // SAFETY: nobody else has the memory.
+                    unsafe { port.start(&given.0) }
+                });
+                wanted(1);
+                if hand_shake == 2 {
+                    drop(engine.take());
+                    wanted(0);
+                    engine = port.engine.lock().ok();
+                }
+                let started = started.join().expect("no panic");
+                assert!(matches!(started, Ok(()) | Err(Error::Busy)), "{started:?}");
+                assert_eq!(port.halves().region.is_some(), started.is_ok());
+                drop(engine.take());
+                if started.is_err() {
+                    // SAFETY: as above.
+                    unsafe { port.start(&start) }.expect("it starts now");
+                }
+            });
+            // SAFETY: nobody uses a queue of it.
+            unsafe { port.reset() }.expect("the NIC core is idle");
+        }
+    }
+
+    #[test]
+    fn more_host_halves_than_a_port_has_are_refused_with_what_is_allowed() {
+        let port = port(&[("iface", "corec"), ("threads", "128")]);
+        assert!(port.memory(&sizes(32)).is_ok());
+        let said = port.memory(&sizes(33)).expect_err("4224 halves").to_string();
+        for what in ["33 Rx queues", "threads=128", "4224", "allowed: 4096", "32 Rx queues"] {
+            assert!(said.contains(what), "{said}");
+        }
     }
 }

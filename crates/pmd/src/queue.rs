@@ -28,10 +28,22 @@ pub struct RxQueue {
     own: [u64; HOST_COUNTERS],
 }
 
+/// What a burst did with the spares that it was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+pub struct Refill {
+    /// So many are posted, from the end.
+    pub used: u16,
+    /// Whether the ring wanted more: to replace what it received, then or before, or to receive what waits (`corec`).
+    pub lacks: bool,
+}
+
 /// Empty buffers that the driver has taken from its pool before the call: used from the end.
 struct Spares<'a> {
     left: &'a [u64],
     strays: &'a mut Vec<Buf>,
+    /// There were fewer than the ring wanted.
+    lacks: bool,
 }
 
 impl Buffers<View> for Spares<'_> {
@@ -43,7 +55,12 @@ impl Buffers<View> for Spares<'_> {
             *slot = Buf(*raw);
         }
         self.left = rest;
-        n + self.take_strays(&mut out[n..])
+        if n == out.len() {
+            return n;
+        }
+        let n = n + self.take_strays(&mut out[n..]);
+        self.lacks |= n < out.len();
+        n
     }
 
     fn give(&mut self, _m: &mut View, bufs: &[Buf]) {
@@ -94,24 +111,30 @@ impl RxQueue {
         RxQueue { m, host, strays: Vec::new(), polls: 0, size, told, own: [0; HOST_COUNTERS] }
     }
 
-    /// Receives, and posts `spares` from the end; frames received and spares used.
+    /// Receives, and posts `spares` from the end; frames received.
     #[inline(always)]
-    pub(crate) fn burst(&mut self, out: &mut [Completion], spares: &[u64]) -> (usize, usize) {
-        let mut bufs = Spares { left: spares, strays: &mut self.strays };
+    pub(crate) fn burst(&mut self, out: &mut [Completion], spares: &[u64]) -> (usize, Refill) {
+        let mut bufs = Spares { left: spares, strays: &mut self.strays, lacks: false };
         let n = self.host.rx_burst(&mut self.m, &mut bufs, out);
-        let used = spares.len() - bufs.left.len();
+        let refill = Refill { used: (spares.len() - bufs.left.len()) as u16, lacks: bufs.lacks };
         self.polls = self.polls.wrapping_add(1);
         if self.polls.is_multiple_of(TELL) {
             self.tell();
         }
-        (n, used)
+        (n, refill)
     }
 
-    /// Posts `spares` from the end; buffers still missing and spares used.
+    /// Posts `spares` from the end; buffers still missing and spares used. The counters are of bursts: a fill in several
+    /// steps is no debt.
     pub(crate) fn fill(&mut self, spares: &[u64]) -> (usize, usize) {
-        let mut bufs = Spares { left: spares, strays: &mut self.strays };
+        self.tell();
+        let mut bufs = Spares { left: spares, strays: &mut self.strays, lacks: false };
         let missing = self.host.fill(&mut self.m, &mut bufs);
-        (missing, spares.len() - bufs.left.len())
+        let used = spares.len() - bufs.left.len();
+        for (i, own) in self.own.iter_mut().enumerate() {
+            *own = self.host.counter(i).map_or(0, |(_, value)| value);
+        }
+        (missing, used)
     }
 
     /// Gives every buffer of the queue back, once the NIC core has stopped it.

@@ -6,7 +6,7 @@ use std::path::Path;
 use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
 
 /// Rust's names and C's.
-const NAMES: [(&str, &str); 19] = [
+const NAMES: [(&str, &str); 20] = [
     ("Args", "rxlab_args"),
     ("Buf", "uint64_t"),
     ("CardHandle", "rxlab_card"),
@@ -19,6 +19,7 @@ const NAMES: [(&str, &str); 19] = [
     ("Lower", "rxlab_lower"),
     ("LowerFrame", "rxlab_frame"),
     ("PortHandle", "rxlab_port"),
+    ("Refill", "rxlab_refill"),
     ("RssConf", "rxlab_rss"),
     ("RxCounters", "rxlab_rx_counters"),
     ("RxQueue", "rxlab_rxq"),
@@ -35,13 +36,13 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
     rename.insert("TxQueue".into(), "rxlab_txq".into());
     rename.insert("AtomicU64".into(), "uint64_t".into());
     let constants =
-        ["QUEUES", "THREADS", "TAG", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY"];
+        ["QUEUES", "THREADS", "HALVES", "TAG", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY"];
     let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED"];
     for name in constants.into_iter().chain(bits) {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }
     let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
-    let not_ours = ["Buf", "MARK", "CACHE", "Outcome"].iter().chain(&dynamic);
+    let not_ours = ["Buf", "MARK", "MOST_QUEUES", "CACHE", "Outcome"].iter().chain(&dynamic);
     let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
     let config = Config {
         language: Language::C,

@@ -27,7 +27,9 @@
 //! **Off and on.** A thread that stops polling is not missed; the spares that it keeps from a failed claim come
 //! back when it drains. The last one that drains takes back all buffers, and the ring back to where the NIC
 //! stands. The first one that fills posts a buffer in each descriptor; what the pool could not give is
-//! posted by whoever polls in vain.
+//! posted by whoever polls in vain. That happens before a round is over, however many frames come: descriptors are
+//! posted in order, so none goes round past one that lacks a buffer, and when the NIC has used those before it, every
+//! poll is in vain. A burst that receives need not look.
 //!
 //! **Outcomes.** Those of `ddring`, whose NIC half this is.
 

@@ -37,8 +37,8 @@ impl From<LayoutError> for SizeError {
 
 /// The largest ring.
 const RING: u32 = 1 << 20;
-/// The most queues of a port.
-pub(crate) const QUEUES: u32 = 4096;
+/// The most queues of a port, each with a host half.
+pub const MOST_QUEUES: u32 = 4096;
 
 pub(crate) fn ring_size(what: &str, n: u32) -> Result<(), SizeError> {
     if n.is_power_of_two() && (2..=RING).contains(&n) {
@@ -54,10 +54,10 @@ pub(crate) fn ring_size(what: &str, n: u32) -> Result<(), SizeError> {
 }
 
 pub(crate) fn queue_count(n: u32) -> Result<(), SizeError> {
-    if (1..=QUEUES).contains(&n) {
+    if (1..=MOST_QUEUES).contains(&n) {
         return Ok(());
     }
-    Err(SizeError(format!("a port has {n} queues; allowed: 1 to {QUEUES}")))
+    Err(SizeError(format!("a port has {n} queues; allowed: 1 to {MOST_QUEUES}")))
 }
 
 /// A receive interface and its sizes, alike for all queues of a port.
@@ -145,7 +145,7 @@ impl Interface {
         match self {
             Interface::DdRing(ddring::Sizes { shared_by, .. })
             | Interface::Corec(corec::Sizes { shared_by, .. }) => {
-                queue - queue % (*shared_by).clamp(1, QUEUES) as u16
+                queue - queue % (*shared_by).clamp(1, MOST_QUEUES) as u16
             }
             _ => queue,
         }

@@ -1,4 +1,5 @@
-# A port that lacks mbufs does not start and keeps none, nor does a queue; a counter that is reset never reads as negative.
+# A port that lacks mbufs does not start and keeps none, nor does a queue; one whose mempool runs dry counts that; a
+# counter that is reset never reads as negative.
 # each: interface
 # limit: 120
 interface=$1
@@ -14,5 +15,7 @@ if [[ $interface = corec || $interface = ddring ]]; then
 	# shellcheck disable=SC2046
 	"${preload[@]}" "$program" "${lcores[@]}" $(eal) "${huge[@]}" "$(rxlab 0 source=loop,threads=3)" -- short
 fi
+# shellcheck disable=SC2046
+"${preload[@]}" "$program" "${lcores[@]}" $(eal) "${huge[@]}" "$(rxlab 0 source=loop)" -- dry
 # shellcheck disable=SC2046
 "${preload[@]}" "$program" "${lcores[@]}" $(eal) "${huge[@]}" "$(rxlab 0 "$(generator 64 64)")" -- reset

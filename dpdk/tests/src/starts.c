@@ -4,6 +4,7 @@
  * them, a redirection table that another process asks for.
  *
  *   starts EAL-ARGUMENTS -- short	a port, or a queue of it, starts with as many mbufs as a draw leaves
+ *   starts EAL-ARGUMENTS -- dry	frames come when the mempool is empty
  *   starts EAL-ARGUMENTS -- reset	one reads, one resets, one receives
  *   starts EAL-ARGUMENTS -- reta	in a secondary process: tables of the right size and of others
  */
@@ -85,6 +86,70 @@ queue_start_with_none(void)
 		die("a queue does not start with mbufs: %s\n", rte_strerror(-ret));
 	port_stop(0);
 	pool_must_be_full(pool, "after the stop, queue", QUEUES - 1);
+}
+
+static uint64_t
+failed_refills(void)
+{
+	struct rte_eth_stats stats;
+
+	if (rte_eth_stats_get(0, &stats) != 0)
+		die("no statistics\n");
+	return stats.rx_nombuf;
+}
+
+/* Polls queue 0 until so many frames came or polls were made; frames. */
+static unsigned int
+poll(unsigned int most, unsigned int polls)
+{
+	struct rte_mbuf *mbufs[BURST];
+	unsigned int got = 0, n;
+
+	for (; polls > 0 && got < most; polls--) {
+		n = rte_eth_rx_burst(0, 0, mbufs, BURST);
+		rte_pktmbuf_free_bulk(mbufs, n);
+		got += n;
+		rte_delay_us(10);
+	}
+	return got;
+}
+
+/* A ring's worth of frames once its pool is empty: a refill fails, and is counted. With mbufs none does. */
+static void
+run_dry(void)
+{
+	struct rte_mbuf *mbufs[DESC];
+	unsigned int taken, sent = 0, got;
+
+	port_configure(0, 1, 1, DESC, DESC, pool);
+	port_start(0);
+	if (poll(1, 1000) != 0 || failed_refills() != 0)
+		die("%" PRIu64 " failed refills before any frame\n", failed_refills());
+	if (rte_pktmbuf_alloc_bulk(pool, mbufs, DESC) != 0)
+		die("no mbufs to send\n");
+	for (taken = 0; (kept[taken] = rte_pktmbuf_alloc(pool)) != NULL; taken++)
+		;
+	for (got = 0; got < DESC; got++) {
+		memset(rte_pktmbuf_append(mbufs[got], 64), 0xff, 64);
+		mbufs[got]->ol_flags = 0;
+	}
+	while (sent < DESC)
+		sent += rte_eth_tx_burst(0, 0, mbufs + sent, DESC - sent);
+	/* None is freed meanwhile, or it would serve as the next one. */
+	for (got = 0, sent = 0; got < 1000 && failed_refills() == 0; got++) {
+		sent += rte_eth_rx_burst(0, 0, mbufs + sent, (uint16_t)RTE_MIN((unsigned int)BURST, DESC - sent));
+		rte_delay_us(100);
+	}
+	printf("%u frames, %" PRIu64 " failed refills\n", sent, failed_refills());
+	if (failed_refills() == 0)
+		die("no failed refill, and no mbuf: %u frames came\n", sent);
+	rte_pktmbuf_free_bulk(mbufs, sent);
+	rte_pktmbuf_free_bulk(kept, taken);
+	poll(DESC, 1000);
+	if (rte_eth_stats_reset(0) != 0 || poll(1, 1000) != 0 || failed_refills() != 0)
+		die("%" PRIu64 " failed refills with mbufs\n", failed_refills());
+	port_stop(0);
+	pool_must_be_full(pool, "after the stop of a queue that ran dry", 0);
 }
 
 static void
@@ -184,7 +249,7 @@ main(int argc, char **argv)
 	const char *what;
 
 	if (n < 0 || argc - n < 2)
-		die("arguments: EAL's -- short|reset|reta\n");
+		die("arguments: EAL's -- short|dry|reset|reta\n");
 	what = argv[n + 1];
 	if (strcmp(what, "reta") == 0) {
 		reta();
@@ -194,6 +259,8 @@ main(int argc, char **argv)
 			die("no pool: %s\n", rte_strerror(rte_errno));
 		if (strcmp(what, "short") == 0)
 			too_few();
+		else if (strcmp(what, "dry") == 0)
+			run_dry();
 		else
 			reset();
 		rte_eth_dev_close(0);

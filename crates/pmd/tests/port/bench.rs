@@ -224,15 +224,20 @@ pub(crate) fn drain(q: *mut RxQueue, pool: &mut Pool) {
 
 /// One receive burst with spares from `pool`.
 pub(crate) fn receive(q: *mut RxQueue, pool: &mut Pool, out: &mut [Completion]) -> usize {
-    let n = pool.free.len().min(64);
+    burst(q, pool, out, 64).0
+}
+
+/// One with at most so many spares; whether the ring wanted more.
+pub(crate) fn burst(q: *mut RxQueue, pool: &mut Pool, out: &mut [Completion], most: usize) -> (usize, bool) {
+    let n = pool.free.len().min(most);
     let at = pool.free.len() - n;
-    let mut used = 0;
+    let mut refill = Refill::default();
     // SAFETY: the queue is this thread's, the arrays are as long as is said.
     let got = unsafe {
-        rxlab_rx_burst(q, out.as_mut_ptr(), out.len() as u16, pool.free[at..].as_ptr(), n as u16, &mut used)
+        rxlab_rx_burst(q, out.as_mut_ptr(), out.len() as u16, pool.free[at..].as_ptr(), n as u16, &mut refill)
     };
-    pool.free.truncate(pool.free.len() - usize::from(used));
-    usize::from(got)
+    pool.free.truncate(pool.free.len() - usize::from(refill.used));
+    (usize::from(got), refill.lacks)
 }
 
 /// One transmit burst; segments taken, and freed.

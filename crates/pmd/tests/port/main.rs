@@ -169,6 +169,60 @@ fn single_queues_stop_and_start_under_traffic() {
     }
 }
 
+/// A burst tells that it lacked buffers, whether the interface receives without a replacement in hand or not, and no
+/// burst tells so that lacked none. Filling a ring in steps is no debt.
+#[test]
+fn a_refill_that_lacks_buffers_is_told() {
+    for iface in IFACES {
+        let core = Core::idle();
+        let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let mut lcore = Lcore::new(Pool::new(512));
+        port.start(1, 64, &mut lcore.pool).unwrap();
+        let mut out = [NONE; 8];
+        let mut poll = |lcore: &mut Lcore, spares| {
+            let (n, lacks) = bench::burst(port.rxq(0), &mut lcore.pool, &mut out, spares);
+            lcore.pool.free.extend(out[..n].iter().map(|c| c.buf.0));
+            (n, lacks)
+        };
+        let turn = || {
+            // SAFETY: the card lives and has no thread.
+            unsafe { rxlab_card_turn(core.0) }
+        };
+        assert_eq!(poll(&mut lcore, 0), (0, false), "{iface}: nothing has come");
+        lcore.send(port.txq(0), 1, 8);
+        turn();
+        let (early, lacks) = poll(&mut lcore, 0);
+        assert!(lacks, "{iface}: {early} frames, no spares");
+        let waiting = 8 - early;
+        assert_eq!(waiting, if iface == "corec" { 8 } else { 0 });
+        assert_eq!(poll(&mut lcore, 3), (waiting.min(3), true), "{iface}: 3 spares for 8");
+        assert_eq!(poll(&mut lcore, 8), (waiting.saturating_sub(3), false), "{iface}: 8 spares for 5");
+        assert_eq!(poll(&mut lcore, 0), (0, false), "{iface}: all is paid");
+        let left = port.stop(1, &mut lcore.pool)[0];
+        lcore.free(left as usize);
+        assert_eq!(lcore.pool.free.len(), 512, "{iface}");
+        let debts = host_counter(iface, "debts");
+        assert_eq!(port.counters.host[0].value[debts].load(Relaxed), 2, "{iface}");
+    }
+}
+
+/// The number of a named counter of an interface's host halves.
+fn host_counter(iface: &str, name: &str) -> usize {
+    let args = rxlab_args_new();
+    let value = std::ffi::CString::new(iface).unwrap();
+    // SAFETY: `args` is from its call and freed once; the names end with a zero byte and stay.
+    unsafe {
+        bench::said(|e, n| rxlab_args_set(args, c"iface".as_ptr(), value.as_ptr(), e, n)).unwrap();
+        let found = (0..).find(|i| {
+            let found = rxlab_host_counter_name(args, *i);
+            assert!(!found.is_null(), "{iface} has no counter {name}");
+            std::ffi::CStr::from_ptr(found).to_str() == Ok(name)
+        });
+        rxlab_args_free(args);
+        found.unwrap() as usize
+    }
+}
+
 fn spread(queues: u16) -> RssConf {
     let mut rss = RssConf { key: [0x6d; KEY], key_len: 40, hash: 15, reta_len: 128, reta: [0; RETA] };
     for (i, b) in rss.key.iter_mut().enumerate().skip(1).step_by(2) {

@@ -175,6 +175,32 @@ fn nobody_waits_where_buffers_are_missing() {
     }
 }
 
+/// Frames that never stop coming keep nobody from filling such a ring: the NIC gets none of the descriptors behind one
+/// that lacks a buffer, so somebody polls in vain once it has used those before it, and not again from then on.
+#[test]
+fn a_ring_that_lacks_buffers_is_whole_after_less_than_a_round_of_frames() {
+    for (threads, posted, burst) in
+        (1..=3).flat_map(|t| (0..=RING / t).flat_map(move |p| (1..=2 * RING).map(move |b| (t, p, b))))
+    {
+        let what = format!("{threads} threads posted {posted} each, bursts of {burst}");
+        let mut port = Port::short(shared, RING, threads, 4 * RING, posted);
+        let (before, mut frames) = ((threads * posted) as usize, 0);
+        let mut vain = Vec::new();
+        for turn in 0..16 * RING as usize {
+            port.card.offer(RING as usize);
+            let core = &mut port.cores[turn % threads as usize];
+            match core.poll(burst as usize) {
+                0 => vain.push(frames),
+                n => frames += n,
+            }
+            core.free();
+        }
+        let once = if before < RING as usize { vec![before] } else { Vec::new() };
+        assert_eq!(vain, once, "{what}: frames before each poll in vain");
+        settle(port, &what);
+    }
+}
+
 /// While one thread is held, another leaves and joins, and the third receives.
 #[test]
 fn a_thread_leaves_and_joins_past_a_held_one() {

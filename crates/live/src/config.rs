@@ -81,7 +81,7 @@ impl Config {
     }
 
     /// # Errors
-    /// Names the value that is not allowed, and what is.
+    /// Names the value that is not allowed, as `rxlab live` has its options, and what is.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let most = match self.work {
             Work::App(apps::Kind::Ipsec) => Tunnels::LONGEST,
@@ -89,10 +89,10 @@ impl Config {
         };
         let allowed = [
             ("workers", u64::from(self.workers), 1, 64),
-            ("packets", self.packets, 1, u64::from(self.flows) << 31),
             ("flows", u64::from(self.flows), 1, 1 << 24),
-            ("frame_len", u64::from(self.frame_len), 60, u64::from(most)),
-            ("skew_pct", u64::from(self.skew_pct), 0, 100),
+            ("packets", self.packets, 1, u64::from(self.flows) << 31),
+            ("frame-len", u64::from(self.frame_len), 60, u64::from(most)),
+            ("skew", u64::from(self.skew_pct), 0, 100),
             ("burst", self.burst as u64, 1, 512),
             ("antagonist threads", self.antagonist.map_or(0, |a| u64::from(a.threads)), 0, 64),
         ];
@@ -144,7 +144,7 @@ mod tests {
         let base = Config::new(Interface::PrivRing(rings::privring::Sizes::default()));
         assert_eq!(base.validate(), Ok(()));
         let short = Config { frame_len: 59, ..base.clone() }.validate().unwrap_err();
-        assert_eq!(short, "frame_len is 59; allowed: 60 to 2048");
+        assert_eq!(short, "frame-len is 59; allowed: 60 to 2048");
         assert!(Config { workers: 0, ..base }.validate().is_err());
     }
 }

@@ -81,7 +81,7 @@ fn region() -> Region {
 }
 
 #[test]
-fn claims_fail_between_threads_and_never_alone() {
+fn claims_between_threads_win_once_and_never_fail_alone() {
     for threads in 1..=4 {
         let region = region();
         let claims = Claims::<NativeView>::new(&mut &region, LEN).unwrap();

@@ -99,8 +99,9 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
     }
     let (settled, window) = match s.trial {
         Some(trial) => (true, run.trial(step, trial)?),
-        None => (run.settle(step, s.limit)?, run.measure(step, s.frames)?),
+        None => (run.settle(step, s.limit)?, run.measure(step, s.frames, s.limit)?),
     };
+    let settled = settled && run.offered() >= s.frames;
     run.report(s, &window, settled)
 }
 
@@ -421,10 +422,11 @@ impl Run {
     fn trial(&mut self, step: Ps, trial: Trial) -> Result<Window, Error> {
         self.advance(trial.settle)?;
         self.warmup = self.now;
-        self.measure(Ps((trial.span.0 / MEASURED as u64).max(step.0)), 0)
+        self.measure(Ps((trial.span.0 / MEASURED as u64).max(step.0)), 0, Ps::ZERO)
     }
 
-    fn measure(&mut self, step: Ps, frames: u64) -> Result<Window, Error> {
+    /// Measures over a few steps, and on until `frames` have been offered or the time is `limit`.
+    fn measure(&mut self, step: Ps, frames: u64, limit: Ps) -> Result<Window, Error> {
         let before = self.snapshot();
         {
             let mut meter = self.book.meter.borrow_mut();
@@ -436,7 +438,7 @@ impl Run {
         let mut looks = 0;
         let mut waiting = vec![0.0; before.gauges.len()];
         let (mut tx_filled, mut passing) = (0.0, 0.0);
-        while looks < LOOKS * MEASURED as u64 || self.offered() < frames {
+        while looks < LOOKS * MEASURED as u64 || self.offered() < frames && self.now < limit {
             self.advance(Ps(step.0 / LOOKS))?;
             looks += 1;
             let meter = self.book.meter.borrow();

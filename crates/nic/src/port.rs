@@ -82,12 +82,6 @@ impl<R> Port<R> {
         self.counters.conserve(self.in_flight)
     }
 
-    /// Frames that the card has taken and not yet decided on: 1 at most, where the agent was stopped
-    /// in the middle of a store.
-    pub fn in_flight(&self) -> u64 {
-        self.in_flight
-    }
-
     /// Bytes in the card's own buffer when the last frame came.
     pub fn held_bytes(&self) -> u64 {
         self.holding.held()
@@ -101,11 +95,6 @@ impl<R> Port<R> {
     /// The ring's NIC half, to poll or stop it.
     pub fn nic_mut(&mut self) -> &mut R {
         &mut self.nic
-    }
-
-    /// Takes the port apart.
-    pub fn into_nic(self) -> R {
-        self.nic
     }
 
     /// Queue, hash and type of a frame, or `None` if it is malformed or longer than a host buffer.
@@ -127,13 +116,27 @@ impl<R> Port<R> {
         self.in_flight = 1;
         let at = self.wire.carry(a.at, a.len);
         let (queue, outcome) = match self.classify(a.head, a.len) {
-            None => (0, Outcome::BadFrame),
-            Some(class) if !self.holding.admits(at, a.len) => (class.queue, Outcome::NicBufferFull),
+            None => (0, self.refuse(m, at, Outcome::BadFrame)),
+            Some(class) if !self.holding.admits(at, a.len) => {
+                (class.queue, self.refuse(m, at, Outcome::NicBufferFull))
+            }
             Some(class) => (class.queue, self.store(m, at, a, class)),
         };
         self.counters.count(queue, outcome);
         self.in_flight = 0;
         (queue, outcome)
+    }
+
+    /// A frame that is not stored takes its time on the wire all the same: a source of nothing else would never
+    /// let another agent go on.
+    fn refuse<M: Memory>(&mut self, m: &mut M, at: Ps, outcome: Outcome) -> Outcome
+    where
+        R: Nic<M>,
+    {
+        if m.now() < at {
+            self.rest(m, at);
+        }
+        outcome
     }
 
     fn store<M: Memory>(&mut self, m: &mut M, at: Ps, a: &Arrival<'_>, class: Class) -> Outcome

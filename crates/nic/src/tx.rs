@@ -87,11 +87,6 @@ impl<M: Memory> TxPort<M> {
         self.faults
     }
 
-    /// The rings' NIC half, to set a queue's rate.
-    pub fn tx_mut(&mut self) -> &mut NicTx<M> {
-        &mut self.tx
-    }
-
     /// Sends the next frame and tells `wire`; whether there was one. A card that is further ahead of the
     /// wire than its buffer allows pauses first.
     #[inline]

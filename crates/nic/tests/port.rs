@@ -115,6 +115,18 @@ fn malformed_frames_are_named_and_others_pass() {
 }
 
 #[test]
+fn refused_frames_take_their_time() {
+    let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 99), Config { buffer_bytes: 100, ..OPEN }));
+    let mut got = |at, len| {
+        let outcome = p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len }).1;
+        (outcome, m.now)
+    };
+    assert_eq!(got(1_000, 2049), (Outcome::BadFrame, Ps(1_000)), "longer than a buffer");
+    assert_eq!(got(5_000, 101), (Outcome::NicBufferFull, Ps(5_000)), "longer than the card's buffer");
+    assert_eq!(got(4_000, 2049), (Outcome::BadFrame, Ps(5_000)), "late already");
+}
+
+#[test]
 fn rss_chooses_the_queue_and_the_counters_follow() {
     let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 999), OPEN));
     let rss = Rss::spread(4);

@@ -1,4 +1,4 @@
-//! The transmit ring, one for all interfaces but `ccnic`.
+//! The transmit ring, one for all interfaces.
 //!
 //! | word | written by | read by | line | ordering |
 //! |---|---|---|---|---|

@@ -153,6 +153,7 @@ impl What {
             "rxbisect" => Interface::RxBisect(rxbisect::Sizes {
                 ax: self.ax,
                 bx: self.bx,
+                batch: rxbisect::Sizes::default().batch.min(self.bx),
                 ..rxbisect::Sizes::default()
             }),
             "dynamic" => {
@@ -172,6 +173,9 @@ impl What {
         if self.workers == 0 {
             return Err(Fail::new("--workers 0: allowed: 1 to 64"));
         }
+        if !(1..=3600).contains(&self.patience) {
+            return Err(Fail::new(format!("--patience {}: allowed: 1 to 3600 s", self.patience)));
+        }
         interface.validate(queues).map_err(Fail::new)?;
         let work = if self.app == "check" { Work::Check } else { Work::App(app(&self.app, "check, ")?) };
         Ok(Config {
@@ -187,7 +191,7 @@ impl What {
             buffers: self.pool,
             shift: self.shift,
             antagonist: self.antagonist.as_deref().map(antagonist).transpose()?,
-            patience: Ps::from_us(self.patience.clamp(1, 3600) * 1_000_000),
+            patience: Ps::from_us(self.patience * 1_000_000),
             ..Config::new(interface)
         })
     }

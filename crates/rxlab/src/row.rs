@@ -160,7 +160,7 @@ const QUEUE: [Field; 9] = [
 ];
 
 /// Fields of a transfer, see `transfer.rs`.
-const TRANSFER: [Field; 13] = [
+const TRANSFER: [Field; 14] = [
     f("fct_mean_us", "mean flow completion time", "us", |_| f64::NAN),
     f("fct_p50_us", "p50 flow completion time", "us", |_| f64::NAN),
     f("fct_p99_us", "p99 flow completion time", "us", |_| f64::NAN),
@@ -174,6 +174,7 @@ const TRANSFER: [Field; 13] = [
     f("dropped", "drops", "frames", |_| f64::NAN),
     f("frames", "frames", "", |_| f64::NAN),
     f("connections", "connections", "", |_| f64::NAN),
+    f("unfinished", "unfinished connections", "", |_| f64::NAN),
 ];
 
 /// The description of a field, `None` for an unknown name.

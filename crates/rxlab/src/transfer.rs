@@ -107,13 +107,24 @@ pub(crate) fn run(transfer: &Transfer) -> Result<(), Fail> {
         data.insert("reproduce".into(), found.reproduce.into());
         return out::json(&data);
     }
+    let (all, ended) =
+        (transfer.options.connections(), found.fields.iter().find(|(name, _)| *name == "connections"));
+    let ended = ended.map_or(0.0, |(_, n)| *n);
+    let note = if ended < all as f64 {
+        let limit = transfer.options.limit_s;
+        format!(
+            "{ended} of {all} connections ended within --limit-s {limit}: no times, they would leave out the longest\n"
+        )
+    } else {
+        String::new()
+    };
     let mut table = Table::new(&[words("what"), number("found", ""), words("unit")]);
     for (name, value) in &found.fields {
         if let Some(field) = row::describe(name) {
             table.rows.push(vec![field.heading.into(), num(*value), field.unit.into()]);
         }
     }
-    out::print(&format!("{}\nreproduce: {}\n", table.text(false), found.reproduce))
+    out::print(&format!("{}\n{note}reproduce: {}\n", table.text(false), found.reproduce))
 }
 
 impl Options {
@@ -164,6 +175,11 @@ impl Options {
         ready.points(&self.interface, Start::Empty)
     }
 
+    /// In all placements.
+    fn connections(&self) -> u64 {
+        u64::from(self.flows) * u64::from(self.rounds) * u64::from(self.placements)
+    }
+
     /// Transfers, over all placements.
     ///
     /// # Errors
@@ -172,7 +188,7 @@ impl Options {
         let runs = self.points()?.iter().map(|p| self.transfer(p)).collect::<Result<Vec<_>, _>>()?;
         let mut times: Vec<u64> = runs.iter().flat_map(|r| r.times.iter().copied()).collect();
         times.sort_unstable();
-        let connections = u64::from(self.flows) * u64::from(self.rounds) * u64::from(self.placements);
+        let connections = self.connections();
         // A time that is missing must not improve the others.
         let all = runs.iter().all(|r| r.done);
         let us = |ps: f64| if all { ps / tcp::US as f64 } else { f64::NAN };
@@ -198,6 +214,7 @@ impl Options {
                 ("dropped", count(|r| r.dropped)),
                 ("frames", count(frames)),
                 ("connections", times.len() as f64),
+                ("unfinished", connections as f64 - times.len() as f64),
             ],
             reproduce: self.command(),
         })

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use clap::Args;
+use memory::Ps;
 use model::Start;
 use serde::Serialize;
 
@@ -56,7 +57,8 @@ pub(crate) fn run(options: ModelBench) -> Result<(), Fail> {
     let Some(point) = points.into_iter().next() else {
         return Err(Fail::new("--placements 0: allowed: at least 1"));
     };
-    let point = Point { frames: options.packets, ..point };
+    // However long that takes: `--limit-ms` bounds the warm-up.
+    let point = Point { frames: options.packets, limit: Ps(u64::MAX), ..point };
     let bar = out::progress(u64::from(options.repeats), "simulating");
     let mut runs = Vec::new();
     for _ in 0..options.repeats {

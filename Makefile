@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB = $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo test test-dpdk soak-dpdk soak-corec long experiments captures bench-live corec-tcp build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo test test-dpdk soak-dpdk soak-corec long experiments captures bench-live live-predictions corec-tcp build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -115,6 +115,14 @@ bench-live: build dpdk ## Measure the driver's interfaces beside DPDK's own, int
 	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, DPDK $$(pkg-config --modversion libdpdk)"; \
 	  echo "command: rxlab bench live"; echo; \
 	  $(RXLAB) bench live; } > docs/results/bench-live.txt
+
+# A few minutes; root, and the machine to itself.
+live-predictions: build dpdk ## Predict the driver from calibrated primitives and measure it, into docs/results/live-predictions.txt
+	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
+	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \
+	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, DPDK $$(pkg-config --modversion libdpdk)"; \
+	  echo "command: dpdk/bench/predictions.py"; echo; \
+	  dpdk/bench/predictions.py --rxlab $(RXLAB); } > docs/results/live-predictions.txt
 
 # A quarter of an hour; root, and the machine to itself.
 corec-tcp: packages dpdk ## Linux TCP through one and two threads on a corec queue, into docs/results/corec-tcp.txt

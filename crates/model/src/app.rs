@@ -53,11 +53,13 @@ impl From<Kind> for App {
 /// Reads every byte and frees the buffer. A frame counts as sent when it has been read.
 pub(crate) struct Sink {
     pub meter: Rc<RefCell<Meter>>,
+    /// Cycles of a frame beside its lines.
+    pub cycles: u32,
 }
 
 impl apps::App<View> for Sink {
     fn cycles(&self) -> u32 {
-        0
+        self.cycles
     }
 
     fn frame(&mut self, _: &mut View, _: &Packet<View>, _: &mut Headers) -> Verdict {
@@ -67,7 +69,9 @@ impl apps::App<View> for Sink {
     fn process(&mut self, m: &mut View, frames: PoolId, burst: &[Completion], batch: &mut Batch) {
         for c in burst {
             m.meta(frames, c.buf, 0, Touch::Write); // the driver fills the mbuf
+            m.work(self.cycles);
             m.get(frames, c.buf, 0, &mut [], u32::from(c.len));
+            m.meta(frames, c.buf, 1, Touch::Read); // whoever frees it looks for another segment
             let took = m.now().saturating_sub(m.stamp(frames, c.buf));
             self.meter.borrow_mut().send(u32::from(c.len), took.0);
             batch.file(c.buf, c.len, Verdict::Drop(Cause::Consumed));

@@ -159,6 +159,10 @@ pub struct Constants {
     pub llc_hit_ns: Constant,
     /// A line from another core's L2.
     pub snoop_ns: Constant,
+    /// A store into a line of words that another core polls holds its core up so long; as any other store of a line
+    /// that another core has where the profile does not say.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub polled_ns: Constant,
     /// DRAM, idle.
     pub dram_idle_ns: Constant,
     /// DRAM under load: `idle + load * u / (1 - u)`.
@@ -263,6 +267,10 @@ pub struct Constants {
     /// Cycles of a software NIC to parse and hash a frame.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub classify_cycles: Constant,
+    /// Cycles of a receiver for a frame, however short: its buffer's header filled, looked at, and checked before
+    /// the buffer is freed; 0 where the profile does not say.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub frame_cycles: Constant,
     /// Cycles to take a buffer from the core's own pool and give it back.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub pool_cycles: Constant,
@@ -294,12 +302,13 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 42] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 44] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
             ("llc_hit_ns", &self.llc_hit_ns, Of::Any),
             ("snoop_ns", &self.snoop_ns, Of::Any),
+            ("polled_ns", &self.polled_ns, Of::Some(Core)),
             ("dram_idle_ns", &self.dram_idle_ns, Of::Any),
             ("dram_load_ns", &self.dram_load_ns, Of::Any),
             ("dram_usable", &self.dram_usable, Of::Any),
@@ -336,6 +345,7 @@ impl Constants {
             ("read_line_cycles", &self.read_line_cycles, Of::Only(Core)),
             ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
             ("classify_cycles", &self.classify_cycles, Of::Only(Core)),
+            ("frame_cycles", &self.frame_cycles, Of::Some(Core)),
             ("pool_cycles", &self.pool_cycles, Of::Only(Core)),
             ("pool_call_cycles", &self.pool_call_cycles, Of::Card),
             ("emulator_cycles", &self.emulator_cycles, Of::Card),

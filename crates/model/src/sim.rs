@@ -75,6 +75,8 @@ pub(crate) struct Costs {
     /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
     /// place of [`Shares::load`].
     pub between_share: f64,
+    /// What a store into a line of words that another core polls holds its core up (A61).
+    pub polled: Option<u64>,
     /// To read, and to copy, a line that is here.
     pub read_line: u64,
     pub copy_line: u64,
@@ -108,6 +110,7 @@ impl Costs {
             directory: !s.nic.remote,
             far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
             between_share: overlap(&c.load_lines, 1.0),
+            polled: (!c.polled_ns.is_absent()).then(|| ns(c.polled_ns.value)),
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
         }
@@ -491,6 +494,11 @@ impl Sim {
                 self.wake_at(a, (at + u64::from(a < by)).saturating_sub(into));
             }
         }
+    }
+
+    /// Whether an agent other than `by` polls words of this line and finds nothing.
+    pub(crate) fn polled(&self, line: u32, by: usize) -> bool {
+        self.lines[line as usize].watch & !(1 << by) != 0
     }
 
     /// A parked agent wakes on the first point of its polling grid from `at` on.

@@ -81,7 +81,7 @@ impl Tables {
         let table = |value| Declared::new(self.shape, self.flows, value);
         let route = |fib: &Arc<l3fwd::Fib>, table| l3fwd::L3fwd::new(fib.clone(), table, cycles);
         Ok(ModelApp::Packets(match (s.app, &self.kind) {
-            (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: meter.clone() })),
+            (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: meter.clone(), cycles })),
             (App::Ipsec, Kind::Routes(fib, table)) => {
                 let sa = Sa::declared(Suite::default(), place.core as u32 + 1, ipsec::HERE, ipsec::THERE);
                 AnyApp::Ipsec(Ipsec::new(route(fib, *table), Spd::thirds(), sa, sealing(s)))
@@ -122,7 +122,7 @@ pub(crate) fn cycles(s: &Scenario) -> Result<u32, Error> {
         App::Kv { .. } => ("l3fwd_cycles", &c.l3fwd_cycles), // A41
         App::Ipsec if c.esp_frame_cycles.is_absent() => ("esp_frame_cycles", &c.esp_frame_cycles),
         App::Ipsec => ("l3fwd_cycles", &c.l3fwd_cycles), // beside sealing
-        App::Sink => return Ok(0),
+        App::Sink => return Ok(c.frame_cycles.value as u32),
     };
     if cycles.is_absent() {
         return Err(Error::Scenario(format!("the application needs {name}; {} has none", s.server.name)));

@@ -315,6 +315,11 @@ impl View {
             let snoop = sim.costs.snoop;
             cost = sim.prices_of(core).cost(Kind::Word, true, cost.miss.max(snoop));
         }
+        if let Some(polled) = sim.costs.polled
+            && sim.polled(line, self.slot)
+        {
+            cost.wait = cost.wait.max(polled);
+        }
         self.missed += cost.wait;
         self.waits(self.clock, cost);
     }

@@ -6,6 +6,7 @@
 mod world;
 
 use memory::{Buf, Class, Memory, Ps, Side, Touch};
+use model::profile::{Constant, Constants};
 use model::{App, BURST, Report, Scenario, Start, TX_RING, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
@@ -138,6 +139,34 @@ fn cost_32_an_atomic_waits_for_the_stores_before_it() {
 }
 
 #[test]
+fn cost_37_a_store_into_a_polled_line_holds_its_core_up() {
+    for (polled, polls, wait) in
+        [(70.0, true, 70 * NS), (70.0, false, SNOOP / STORES), (0.0, true, SNOOP / STORES)]
+    {
+        let mut server = soft_server();
+        if polled > 0.0 {
+            server.constants.polled_ns = Constant { value: polled, origin: "measured: a test".into() };
+        }
+        let mut w = World::new(server);
+        let f = w.words::<1>(Class::Signal, Side::Nic, 1);
+        w.core(0, move |m| {
+            m.acquire(f, 0);
+            if polls {
+                m.idle();
+                while m.acquire(f, 0) == 0 {
+                    m.idle();
+                }
+            }
+        });
+        w.nic_core(move |m| {
+            until(m, 1_000 * NS);
+            assert_eq!(cost(m, |m| m.release(f, 0, 1)), OP + wait, "{polled} {polls}");
+        });
+        w.run();
+    }
+}
+
+#[test]
 fn a_profile_has_the_constants_of_its_kind_of_nic() {
     let mut s = soft_server();
     s.constants.doorbell_ns = server().constants.doorbell_ns;
@@ -160,8 +189,12 @@ fn interfaces() -> [Interface; 3] {
 }
 
 fn soft_run(interface: Interface, app: App, classify_cycles: f64, gbps: f64) -> Report {
+    soft_run_with(interface, app, gbps, |c| c.classify_cycles.value = classify_cycles)
+}
+
+fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut Constants)) -> Report {
     let mut server = soft_server();
-    server.constants.classify_cycles.value = classify_cycles;
+    with(&mut server.constants);
     let workload = Workload::Generated("fixed:64,flows=4096".parse().unwrap());
     let line = Line { port: 0, ports: 1, gbps };
     let window = server.window();
@@ -216,6 +249,12 @@ fn the_busier_core_sets_the_rate() {
         assert!((0.9..1.0).contains(&r.mpps), "{}: {} Mpps", interface.name(), r.mpps);
         assert!(r.nic_busy_pct.unwrap() > 99.0, "{:?}", r.nic_busy_pct);
         assert!(r.per_core.iter().all(|c| c.busy_pct < 50.0));
+        // The same of the receiver.
+        let r = soft_run_with(interface.clone(), App::Sink, 1000.0, |c| {
+            c.frame_cycles = Constant { value: 4_000.0, origin: "measured: a test".into() };
+        });
+        assert!((0.9..1.0).contains(&r.mpps), "{}: {} Mpps", interface.name(), r.mpps);
+        assert!(r.per_core.iter().all(|c| c.busy_pct > 99.0));
         // A source of 1 Mpps: neither is.
         let r = soft_run(interface, App::Sink, 40.0, 88.0 * 8e-3);
         assert!((r.mpps - 1.0).abs() < 0.01, "{} Mpps", r.mpps);

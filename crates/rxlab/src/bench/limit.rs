@@ -133,7 +133,11 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
+/// Round trip of a line between two CPUs, ns.
+///
+/// # Errors
+/// A CPU may not be used, or no second thread.
+pub(crate) fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
     let word = Word(AtomicU64::new(0));
     let last = TRIPS * TRIP_CHUNKS as u64 * 2;
     let wait = |value| {

@@ -66,8 +66,8 @@ pub(super) struct Stream<'r> {
 impl<'r> Stream<'r> {
     /// Nanoseconds of a line; the first pass brings the set into the LLC.
     pub(super) fn line(&self, m: &mut NativeView<'r>, what: Pass, order: Order) -> f64 {
-        pass(m, self.lines, &self.scattered, (what, order));
-        timed(m, |m| pass(m, self.lines, &self.scattered, (what, order))) / self.scattered.len() as f64
+        pass(m, self.lines, 0, &self.scattered, (what, order));
+        timed(m, |m| pass(m, self.lines, 0, &self.scattered, (what, order))) / self.scattered.len() as f64
     }
 }
 

@@ -16,6 +16,13 @@ const SAMPLES: u64 = 25;
 const STREAM: u32 = 4096;
 /// Streams of one sample.
 const STREAMS: u64 = 8;
+/// Lines that one core has while the other has as many, and how often they change hands.
+const HALF: u32 = STREAM / 2;
+const HANDS: u64 = 16;
+/// Entries that one core stores and the other waits for, how often, and multiplications between two of them.
+const TRAIL: u32 = 2048;
+const LAPS: u64 = 9;
+const BETWEEN: u64 = 24;
 /// Additions of each core.
 const ADDS: u64 = 20_000;
 
@@ -25,10 +32,13 @@ pub(super) struct Lines<'r> {
     cpus: Cpus,
     turn: [Words<'r, LINE>; 2],
     stream: Words<'r, LINE>,
+    trail: Words<'r, 4>,
     count: Words<'r, LINE>,
     /// Lines in random order, and each one's successor on a random walk.
     scattered: Vec<u32>,
     next: Vec<u32>,
+    /// Lines of a half in random order.
+    half: Vec<u32>,
 }
 
 /// What a core does with each line of a stream.
@@ -60,8 +70,10 @@ impl<'r> Lines<'r> {
         let turn = [words(Class::Signal, 1)?, words(Class::Signal, 1)?];
         let stream = words(Class::Signal, STREAM)?;
         let count = words(Class::Contended, 1)?;
-        let (scattered, next) = (cycle(STREAM), cycle(STREAM));
-        Ok(Lines { region, cpus, turn, stream, count, scattered, next })
+        let trail = field::<4>("trail", Class::Signal, TRAIL);
+        let trail = space.words(&trail, 0).map_err(Fail::new)?;
+        let (scattered, next, half) = (cycle(STREAM), cycle(STREAM), cycle(HALF));
+        Ok(Lines { region, cpus, turn, stream, trail, count, scattered, next, half })
     }
 
     /// Round trip of one line that both write, or of two, each written by one side; ns.
@@ -119,10 +131,90 @@ impl<'r> Lines<'r> {
             for n in from + 1..=from + STREAMS {
                 m.release(go, 0, n); // pairs with the acquire in `until` above
                 until(&mut m, done, n);
-                samples.push(timed(&mut m, |m| pass(m, self.stream, &self.scattered, (what, order))));
+                samples.push(timed(&mut m, |m| pass(m, self.stream, 0, &self.scattered, (what, order))));
             }
             median(samples) / f64::from(STREAM)
         })
+    }
+
+    /// Nanoseconds of a line that this core loads and the other has stored, and of one that the other stores and this
+    /// core has loaded, both at work: each has a half of the lines, and then they change hands.
+    ///
+    /// # Errors
+    /// No second thread.
+    pub(super) fn exchanged(&self, order: Order) -> Result<[f64; 2], Fail> {
+        let [here, there] = self.turn;
+        let mut m = self.region.view();
+        let from = m.acquire(here, 0).max(m.acquire(there, 0));
+        let mut far = self.region.view();
+        let (stream, half) = (self.stream, &self.half);
+        // Both begin to go over a half when the other is done with it.
+        let meet = |m: &mut NativeView<'r>, mine, other, n: u64| {
+            m.release(mine, 0, n); // pairs with the acquire below, on the other side
+            while m.acquire(other, 0) < n {
+                spin_loop();
+            }
+        };
+        let first = |n: u64| n % 2 * u64::from(HALF);
+        let mut stores = Vec::new();
+        let write = || {
+            for n in from + 1..=from + HANDS {
+                meet(&mut far, there, here, n);
+                stores.push(timed(&mut far, |m| pass(m, stream, first(n), half, (Pass::Store, order))));
+            }
+        };
+        let loads = both(self.cpus, write, || {
+            let mut loads = Vec::new();
+            for n in from + 1..=from + HANDS {
+                meet(&mut m, here, there, n);
+                loads.push(timed(&mut m, |m| pass(m, stream, first(n + 1), half, (Pass::Load, order))));
+            }
+            median(loads)
+        })?;
+        Ok([loads, median(stores)].map(|ns| ns / f64::from(HALF)))
+    }
+
+    /// Nanoseconds that an entry takes longer to store when another core polls for it: one entry after the other, with some
+    /// arithmetic between two, which the other core waits for in turn, against the same with nobody waiting.
+    ///
+    /// # Errors
+    /// No second thread.
+    pub(super) fn pursued(&self) -> Result<f64, Fail> {
+        let [_, done] = self.turn;
+        let (mut m, mut far, trail) = (self.region.view(), self.region.view(), self.trail);
+        let (first, seen) = (m.acquire(trail, 0), m.acquire(done, 0));
+        let lap = |m: &mut NativeView<'r>, n: u64| {
+            timed(m, |m| {
+                let mut x = n;
+                for i in 0..u64::from(TRAIL) {
+                    for _ in 0..BETWEEN {
+                        x = black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+                    }
+                    m.publish(trail, i, [i, x, 0, n]); // pairs with the acquire of who waits
+                }
+            })
+        };
+        let alone = median((1..=LAPS).map(|n| lap(&mut m, first + n)).collect());
+        let first = first + LAPS;
+        let wait = move || {
+            for n in 1..=LAPS {
+                for i in 0..u64::from(TRAIL) {
+                    while far.acquire(trail, i) != first + n {
+                        spin_loop();
+                    }
+                }
+                far.release(done, 0, seen + n); // pairs with the acquire in `until` below
+            }
+        };
+        let pursued = both(self.cpus, wait, || {
+            let laps = (1..=LAPS).map(|n| {
+                let ns = lap(&mut m, first + n);
+                until(&mut m, done, seen + n);
+                ns
+            });
+            median(laps.collect())
+        })?;
+        Ok((pursued - alone).max(0.0) / f64::from(TRAIL))
     }
 
     /// Nanoseconds between two additions to a word that both cores add to all the time.
@@ -159,15 +251,17 @@ impl<'r> Lines<'r> {
     }
 }
 
-/// Goes once over lines of which `scattered` is a random order.
+/// Goes once over lines of which `scattered` is a random order, from line `first` on.
 pub(super) fn pass<'r>(
     m: &mut NativeView<'r>,
     on: Words<'r, LINE>,
+    first: u64,
     scattered: &[u32],
     (what, order): (Pass, Order),
 ) {
     let lines = scattered.iter().enumerate();
-    let lines = lines.map(|(i, line)| if order == Order::Scattered { u64::from(*line) } else { i as u64 });
+    let lines =
+        lines.map(|(i, line)| first + if order == Order::Scattered { u64::from(*line) } else { i as u64 });
     match what {
         Pass::Walk => {
             black_box(lines.fold(0, |at, _| m.acquire(on, at)));

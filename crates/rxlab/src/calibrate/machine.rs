@@ -6,7 +6,7 @@ use model::profile::{
     BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server, SliceHash,
 };
 
-use super::{Streams, Values};
+use super::Values;
 use crate::bench::limit::Distance;
 use crate::fail::Fail;
 
@@ -58,36 +58,39 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
     };
     let assumed = |value: f64, id: &str| Constant { value, origin: format!("assumed: {id}") };
     let cycles = |ns: f64| ns * v.ghz;
-    // How many lines a core has under way: of the other core's, or, if that shares its caches, of the LLC's.
-    let (latency, streams) =
-        if placed == Distance::Siblings { (v.latency[2], v.llc) } else { (v.transfer, v.other) };
-    let overlap = |of: fn(&Streams) -> f64| (latency / of(&streams)).max(1.0);
+    // How many lines a core has under way: of the other core's while both are at work, or, if that shares its caches,
+    // of the LLC's.
+    let [loads, runs, stores] = if placed == Distance::Siblings {
+        [v.llc.load_scattered, v.llc.load_sequential, v.llc.store_scattered].map(|ns| v.latency[2] / ns)
+    } else {
+        [v.loads[0], v.loads[1], v.stores[0]].map(|ns| v.transfer / ns)
+    };
     let constants = Constants {
         l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
         llc_hit_ns: measured(v.latency[2], "random walk over a quarter of the LLC"),
         dram_idle_ns: measured(v.latency[3], "random walk over more than the LLC"),
         snoop_ns: measured(v.transfer, "random walk over lines that the other core has written"),
+        polled_ns: measured(
+            v.pursued,
+            "entries stored while the other core polls for them, less the same alone",
+        ),
         dram_load_ns: assumed(25.0, "A3"),
         dram_usable: assumed(0.68, "A3"),
         dram_peak_gbytes: measured(2.0 * v.copy[2], "a copy of 128 MiB, read and written"),
         l3fwd_cycles: assumed(50.0, "A9"),
-        op_cycles: measured(cycles(v.operation), "entries written and read in L1"),
+        op_cycles: measured(cycles(v.operation), "entries made, written, read and tested in L1"),
         atomic_cycles: measured(cycles(v.own_swap), "compare-and-swap on an own line"),
-        load_lines: measured(
-            overlap(|s| s.load_scattered),
-            "latency over a line's time in a stream of loads",
-        ),
-        run_lines: measured(
-            overlap(|s| s.load_sequential),
-            "latency over a line's time in a stream of loads in order",
-        ),
-        store_lines: measured(
-            overlap(|s| s.store_scattered),
-            "latency over a line's time in a stream of stores",
-        ),
+        load_lines: measured(loads.max(1.0), "latency over a line's time in a stream of loads"),
+        run_lines: measured(runs.max(1.0), "latency over a line's time in a stream of loads in order"),
+        store_lines: measured(stores.max(1.0), "latency over a line's time in a stream of stores"),
         read_line_cycles: measured(cycles(v.read_line), "words of lines in L1 added up"),
         copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),
-        classify_cycles: measured(cycles(v.classify), "parse, hash and queue of frames in L1"),
+        classify_cycles: measured(cycles(v.classify), "frames in L1 filtered, parsed, hashed and described"),
+        // The words of its line are counted as of any other.
+        frame_cycles: measured(
+            cycles((v.frame - v.read_line).max(0.0)),
+            "frames of a line in L1 received, read and freed, less the line",
+        ),
         pool_cycles: measured(cycles(v.buffer), "32 buffers taken and given back"),
         ..Constants::default()
     };
@@ -96,7 +99,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         description: format!("{}, two cores {}, one of them plays the card", class(), placed.name()),
         cores: 1,
         ghz: round(v.ghz),
-        caches: caches(sizes),
+        caches: caches(sizes, placed),
         buffers: BufferLayout { stride_lines: 37, frame_line: 5, room: 2048 },
         nic: Card {
             name: "a core".into(),
@@ -113,9 +116,10 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
     Ok(server)
 }
 
-/// The machine's capacities in the model's shape.
-fn caches(sizes: Sizes) -> Caches {
-    let l2_ways = (sizes.l2 / 64 / L2_SETS).clamp(1, WAYS);
+/// The machine's capacities in the model's shape. Siblings share an L2: either has half of it.
+fn caches(sizes: Sizes, placed: Distance) -> Caches {
+    let shared_by = if placed == Distance::Siblings { 2 } else { 1 };
+    let l2_ways = (sizes.l2 / 64 / L2_SETS / shared_by).clamp(1, WAYS);
     let slices = (sizes.llc / 64 / SETS / WAYS).clamp(1, 64);
     Caches {
         l2_kib: l2_ways * L2_SETS * 64 / 1024,

@@ -15,7 +15,7 @@ use clap::Args;
 use model::profile::Server;
 use serde::Serialize;
 
-use crate::bench::limit::{Distance, pin};
+use crate::bench::limit::{self, Distance, pin};
 use crate::bench::median;
 use crate::fail::Fail;
 use crate::out;
@@ -31,9 +31,10 @@ Examples:
   rxlab calibrate --from here.toml --predict --json
   rxlab profile show here.toml
 
-Run nothing else meanwhile. A virtual machine's CPUs move: every round is placed by a ping-pong before and
-after it (below 80 ns siblings, to 250 ns near, above far), rounds of the most frequent placement count, and
-values are their medians. Work in L1 is timed while both CPUs do it: siblings share a core's units.")]
+Run nothing else meanwhile. A virtual machine's CPUs move: ping-pongs before, between and after the measurements
+of a round place it (below 80 ns siblings, to 250 ns near, above far), rounds of the most frequent placement
+count, and values are their medians; a prediction holds for that placement. Work in L1 is timed while both CPUs
+do it: siblings share a core's units. dpdk/bench/predictions.py compares with the driver, round by round.")]
 pub(crate) struct Options {
     /// The CPU that measures and the one that answers [default: the first two]
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
@@ -71,6 +72,11 @@ struct Values {
     transfer: f64,
     /// Lines that the other core has written, and lines in the LLC.
     other: Streams,
+    /// A line that this core loads while the other one stores, and the other way round: at random, in order.
+    loads: [f64; 2],
+    stores: [f64; 2],
+    /// What an entry takes longer to store when the other core polls for it.
+    pursued: f64,
     llc: Streams,
     /// Between two atomic additions of either core to one word.
     shared_add: f64,
@@ -82,6 +88,7 @@ struct Values {
     operation: f64,
     buffer: f64,
     classify: f64,
+    frame: f64,
 }
 
 /// A line of a stream, ns.
@@ -132,6 +139,11 @@ impl Values {
             ("the same in a stream, loads in order", "ns", self.other.load_sequential),
             ("the same in a stream, stores at random", "ns", self.other.store_scattered),
             ("the same in a stream, stores in order", "ns", self.other.store_sequential),
+            ("the same while it stores others, loads at random", "ns", self.loads[0]),
+            ("the same while it stores others, loads in order", "ns", self.loads[1]),
+            ("a line stored that the other has read, at random", "ns", self.stores[0]),
+            ("a line stored that the other has read, in order", "ns", self.stores[1]),
+            ("an entry stored that the other polls for", "ns", self.pursued),
             ("LLC line of a stream, loads at random", "ns", self.llc.load_scattered),
             ("LLC line of a stream, loads in order", "ns", self.llc.load_sequential),
             ("LLC line of a stream, stores at random", "ns", self.llc.store_scattered),
@@ -145,7 +157,8 @@ impl Values {
             ("line read, in L1, both CPUs", "ns", self.read_line),
             ("ring word, in L1, both CPUs", "ns", self.operation),
             ("buffer taken and given back, both CPUs", "ns", self.buffer),
-            ("frame parsed and hashed, both CPUs", "ns", self.classify),
+            ("frame that comes in, in L1, both CPUs", "ns", self.classify),
+            ("frame received, read and freed, in L1, both CPUs", "ns", self.frame),
         ]
     }
 
@@ -158,6 +171,9 @@ impl Values {
             ping_pong: std::array::from_fn(|i| mid(&|v| v.ping_pong[i])),
             transfer: mid(&|v| v.transfer),
             other: Streams::median(|of| mid(&|v| of(&v.other))),
+            loads: std::array::from_fn(|i| mid(&|v| v.loads[i])),
+            stores: std::array::from_fn(|i| mid(&|v| v.stores[i])),
+            pursued: mid(&|v| v.pursued),
             llc: Streams::median(|of| mid(&|v| of(&v.llc))),
             shared_add: mid(&|v| v.shared_add),
             own_swap: mid(&|v| v.own_swap),
@@ -167,6 +183,7 @@ impl Values {
             operation: mid(&|v| v.operation),
             buffer: mid(&|v| v.buffer),
             classify: mid(&|v| v.classify),
+            frame: mid(&|v| v.frame),
         }
     }
 }
@@ -243,28 +260,42 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
     let bar = out::progress(u64::from(rounds), "measuring");
     let mut all: Vec<(Option<Distance>, Values)> = Vec::new();
     for _ in 0..rounds {
-        let before = lines.ping_pong(1)?;
-        let mut values = Values {
-            ghz: bed::ghz(&mut m),
-            ping_pong: [before, lines.ping_pong(2)?],
-            transfer: lines.one_way(Pass::Walk, Order::Scattered)?,
-            other: Streams::of(|what, order| lines.one_way(what, order))?,
-            llc: Streams::of(|what, order| Ok(stream.line(&mut region.view(), what, order)))?,
-            shared_add: lines.shared_add()?,
-            own_swap: bed::alike(cpus, &region, &mut work, |w, m| w.own_swap(m))?,
-            copy: copy::SIZES.map(|bytes| copies[0].gbytes(&mut m, bytes)),
-            put_line: bed::alike(cpus, &region, &mut copies, |c, m| c.put_line(m))?,
-            read_line: bed::alike(cpus, &region, &mut copies, |c, m| c.read_line(m))?,
-            operation: bed::alike(cpus, &region, &mut work, |w, m| w.operation(m))?,
-            buffer: bed::alike(cpus, &region, &mut work, |w, m| w.buffer(m))?,
-            classify: bed::alike(cpus, &region, &mut work, |w, m| w.classify(m))?,
-            ..Values::default()
+        let mut places = Vec::new();
+        let mut look = || {
+            places.push(Distance::of(limit::ping_pong(cpus.here, cpus.there)?));
+            Ok::<_, Fail>(())
         };
-        for (latency, walk) in values.latency.iter_mut().zip(&mut walks) {
+        let mut v = Values::default();
+        look()?;
+        v.ghz = bed::ghz(&mut m);
+        v.ping_pong = [lines.ping_pong(1)?, lines.ping_pong(2)?];
+        v.transfer = lines.one_way(Pass::Walk, Order::Scattered)?;
+        v.other = Streams::of(|what, order| lines.one_way(what, order))?;
+        look()?;
+        for (i, order) in [Order::Scattered, Order::Sequential].into_iter().enumerate() {
+            [v.loads[i], v.stores[i]] = lines.exchanged(order)?;
+        }
+        v.pursued = lines.pursued()?;
+        look()?;
+        v.llc = Streams::of(|what, order| Ok(stream.line(&mut region.view(), what, order)))?;
+        for (latency, walk) in v.latency.iter_mut().zip(&mut walks) {
             *latency = walk.latency(&mut m);
         }
-        let (before, after) = (Distance::of(before), Distance::of(lines.ping_pong(1)?));
-        all.push(((before == after).then_some(before), values));
+        look()?;
+        v.shared_add = lines.shared_add()?;
+        v.own_swap = bed::alike(cpus, &region, &mut work, |w, m| w.own_swap(m))?;
+        v.copy = copy::SIZES.map(|bytes| copies[0].gbytes(&mut m, bytes));
+        look()?;
+        v.put_line = bed::alike(cpus, &region, &mut copies, |c, m| c.put_line(m))?;
+        v.read_line = bed::alike(cpus, &region, &mut copies, |c, m| c.read_line(m))?;
+        v.operation = bed::alike(cpus, &region, &mut work, |w, m| w.operation(m))?;
+        look()?;
+        v.buffer = bed::alike(cpus, &region, &mut work, |w, m| w.buffer(m))?;
+        v.classify = bed::alike(cpus, &region, &mut work, |w, m| w.classify(m))?;
+        v.frame = bed::alike(cpus, &region, &mut work, |w, m| w.frame(m))?;
+        look()?;
+        let stayed = places.iter().all(|p| *p == places[0]);
+        all.push((stayed.then_some(places[0]), v));
         bar.inc(1);
     }
     bar.finish_and_clear();

@@ -149,6 +149,11 @@ impl Hierarchy {
         self.l2.extend((0..cores).map(|_| l2()));
     }
 
+    /// Whether there are cores on the far node.
+    pub(crate) fn has_far(&self) -> bool {
+        self.l2.len() > self.far
+    }
+
     /// Whether a core is on the far node.
     #[inline]
     pub fn is_far(&self, core: usize) -> bool {

@@ -166,13 +166,15 @@ impl Prices {
             }
         }
         let mut prices = Prices { levels, shares: waits, found, means: [Cost::default(); KINDS] };
-        prices.set(Level::Dram, levels[Level::Dram as usize]);
+        prices.set([(Level::Dram, levels[Level::Dram as usize])]);
         prices
     }
 
-    /// A level costs `ps` from now on.
-    pub(crate) fn set(&mut self, level: Level, ps: u64) {
-        self.levels[level as usize] = ps;
+    /// Levels cost so many ps from now on.
+    pub(crate) fn set<const N: usize>(&mut self, levels: [(Level, u64); N]) {
+        for (level, ps) in levels {
+            self.levels[level as usize] = ps;
+        }
         for slot in 0..KINDS {
             self.mean(slot);
         }

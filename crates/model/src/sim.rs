@@ -371,9 +371,11 @@ impl Sim {
 
     fn price_dram(&mut self) {
         let [near, far] = &mut self.prices;
-        near.set(Level::Dram, self.dram.latency());
-        near.set(Level::Far, self.costs.far_line(self.dram.latency()));
-        far.set(Level::Dram, self.dram.latency() + self.costs.remote);
+        let dram = self.dram.latency();
+        near.set([(Level::Dram, dram), (Level::Far, self.costs.far_line(dram))]);
+        if self.hierarchy.has_far() {
+            far.set([(Level::Dram, dram + self.costs.remote)]);
+        }
     }
 
     #[inline]

@@ -435,16 +435,31 @@ impl View {
     /// The core reads or writes `lines` of a frame from byte `off` on.
     #[inline]
     fn frame(&mut self, first: u32, lines: u32, off: u32, write: bool) {
+        let Some(core) = self.core else { return };
         // Headers lie in two lines, and where a parser looks next depends on what it found.
-        let headers = if off < 64 { 2 } else { 1 };
-        for l in 0..lines {
-            let kind = match l {
-                0 if off < 64 => Kind::Header,
-                _ if l < headers => Kind::Payload,
-                _ => Kind::Run,
-            };
-            self.access(first + l, write, kind);
+        let [one, two] = if off < 64 { [Kind::Header, Kind::Payload] } else { [Kind::Payload, Kind::Run] };
+        if self.prefetches || self.sim().hierarchy.sample.may_have(first, first + lines - 1) {
+            for l in 0..lines {
+                self.access(first + l, write, [one, two, Kind::Run][l.min(2) as usize]);
+            }
+            return;
         }
+        // None of them is simulated.
+        self.busy = true;
+        self.average(core, one, write);
+        if lines > 1 {
+            self.average(core, two, write);
+        }
+        for _ in 2..lines {
+            self.average(core, Kind::Run, write);
+        }
+    }
+
+    /// A line that is not simulated costs what its kind costs.
+    #[inline]
+    fn average(&mut self, core: u32, kind: Kind, write: bool) {
+        let cost = self.sim().prices_of(core).mean_of(kind, write);
+        if write { self.waits(self.clock, cost) } else { self.clock += cost.wait }
     }
 
     /// The core reads `len` bytes of `t` at `off`, one line after the other.

@@ -63,24 +63,36 @@ impl Stock {
     }
 
     /// The next frames, first bytes and length, until `pace` allows no more by `now`.
-    pub(crate) fn take<'a>(
-        &'a mut self,
-        pace: &'a mut Pace,
-        now: memory::Ps,
-    ) -> impl Iterator<Item = (&'a [u8], u32)> {
-        let Stock { bytes, frames, next } = self;
-        let bytes: &'a [u8] = bytes;
-        std::iter::from_fn(move || {
-            if pace.limits() && pace.free() > now {
-                return None;
-            }
-            let Kept { at, head, len } = frames[*next];
-            *next = if *next + 1 == frames.len() { 0 } else { *next + 1 };
-            if pace.limits() {
-                pace.send(now.saturating_sub(SLACK), u32::from(len));
-            }
-            Some((&bytes[at as usize..][..usize::from(head)], u32::from(len)))
-        })
+    pub(crate) fn take<'a>(&'a mut self, pace: &'a mut Pace, now: memory::Ps) -> Offered<'a> {
+        Offered { bytes: &self.bytes, frames: &self.frames, next: &mut self.next, pace, now }
+    }
+}
+
+/// Frames that a stock offers.
+pub(crate) struct Offered<'a> {
+    bytes: &'a [u8],
+    frames: &'a [Kept],
+    next: &'a mut usize,
+    pace: &'a mut Pace,
+    now: memory::Ps,
+}
+
+impl<'a> Iterator for Offered<'a> {
+    type Item = (&'a [u8], u32);
+
+    // In any case: a frame that a call leaves in memory is read back before its parts have arrived there.
+    #[inline(always)]
+    fn next(&mut self) -> Option<(&'a [u8], u32)> {
+        let pace = &mut *self.pace;
+        if pace.limits() && pace.free() > self.now {
+            return None;
+        }
+        let Kept { at, head, len } = self.frames[*self.next];
+        *self.next = if *self.next + 1 == self.frames.len() { 0 } else { *self.next + 1 };
+        if pace.limits() {
+            pace.send(self.now.saturating_sub(SLACK), u32::from(len));
+        }
+        Some((&self.bytes[at as usize..][..usize::from(head)], u32::from(len)))
     }
 }
 

@@ -5,6 +5,7 @@ use core::cell::Cell;
 
 use arrayvec::ArrayVec;
 use memory::Buf;
+use packet::Parsed;
 use rings::{Frame, Nic, Outcome, Rest};
 
 use super::tags::{TAG, Tags};
@@ -42,12 +43,35 @@ impl<'a> Incoming<'a> {
         if let Rest::Pieces(more) = self.rest { more } else { &[] }
     }
 
+    /// What its checksums are worth. `parsed` comes by value: where nobody asks, it need not lie in memory.
+    #[inline(never)]
+    fn verify(&self, parsed: Parsed) -> u32 {
+        match self.more() {
+            [] if self.head.len() >= self.len as usize => checksums::verify(&parsed, self.head),
+            _ => checksums::verify(&parsed, &self.in_one()),
+        }
+    }
+
     /// All its bytes in one piece.
     #[cold]
     fn in_one(&self) -> Vec<u8> {
         let mut frame = [&[self.head], self.more()].concat().concat();
         frame.resize(self.len as usize, 0);
         frame
+    }
+}
+
+/// Frames in one piece.
+struct Whole<I>(I);
+
+impl<'a, I: Iterator<Item = (&'a [u8], u32)>> Iterator for Whole<I> {
+    type Item = Incoming<'a>;
+
+    // As where they come from: `receive` has two places for it, and would call it.
+    #[inline(always)]
+    fn next(&mut self) -> Option<Incoming<'a>> {
+        let (head, len) = self.0.next()?;
+        Some(Incoming { head, rest: Rest::Nothing, len })
     }
 }
 
@@ -63,9 +87,7 @@ impl Engine {
         let now = self.clock();
         let Far::Stock(mut stock) = core::mem::replace(&mut self.far, Far::Own) else { return false };
         let mut wire = self.rx_wire;
-        let frames =
-            stock.take(&mut wire, now).map(|(head, len)| Incoming { head, rest: Rest::Nothing, len });
-        let stored = self.receive(frames);
+        let stored = self.receive(Whole(stock.take(&mut wire, now)));
         self.rx_wire = wire;
         self.far = Far::Stock(stock);
         stored > 0
@@ -174,10 +196,7 @@ impl Engine {
             kind |= HASHED;
         }
         if rings.checksums {
-            kind |= match f.more() {
-                [] if f.head.len() >= usize::from(len) => checksums::verify(&class.parsed, f.head),
-                _ => checksums::verify(&class.parsed, &f.in_one()),
-            };
+            kind |= f.verify(class.parsed);
         }
         Ok((class.queue, Frame { head: f.head, rest: f.rest, len, rss: class.rss, kind }))
     }

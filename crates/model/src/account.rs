@@ -8,7 +8,7 @@ use nic::reorder::Found;
 use rings::Outcome;
 
 use crate::meter::{Meter, Snapshot};
-use crate::report::{Conservation, CoreReport, Dram, Latency, Report};
+use crate::report::{Conservation, CoreReport, Dram, Latency, PortReport, Report};
 use crate::scenario::Scenario;
 use crate::sim::Gauge;
 
@@ -54,7 +54,6 @@ fn received(s: &Snapshot) -> u64 {
 
 pub(crate) fn report(
     s: &Scenario,
-    queues: &[u32],
     w: &Window,
     meter: &Meter,
     conservation: Conservation,
@@ -68,10 +67,11 @@ pub(crate) fn report(
     let gbps = |lines: u64| w.per_second(lines) * scale * 64.0 * 8e-9;
     let beyond = |s: &Snapshot| s.counts.llc_hits + s.counts.snoops + s.counts.llc_misses;
     let reuse = w.grew(|s| s.reuse.0) as f64 / w.grew(|s| s.reuse.1).max(1) as f64;
-    let per_frame = w.grew(|s| s.offered_bytes) as f64 / offered.max(1) as f64;
-    let busy: u64 = (0..s.cores as usize).map(|c| busy(w, c)).sum();
+    let offered_bytes = w.grew(|s| s.offered_bytes.iter().sum());
+    let per_frame = offered_bytes as f64 / offered.max(1) as f64;
+    let busy: u64 = (0..s.cores() as usize).map(|c| busy(w, c)).sum();
     Report {
-        offered_gbps: w.per_second(w.grew(|s| s.offered_bytes)) * 8e-9,
+        offered_gbps: w.per_second(offered_bytes) * 8e-9,
         throughput_gbps: w.after.gbps_since(&w.before),
         mpps: w.per_second(sent) / 1e6,
         drop_pct: percent(drops.values().sum(), offered),
@@ -86,11 +86,12 @@ pub(crate) fn report(
         antagonist_gbps: w.per_second(w.grew(|s| s.pressed)) * 8e-9,
         io_working_set_mib: reuse * (per_frame / 64.0).ceil() * 64.0 / f64::from(1 << 20),
         circulating_buffers: reuse,
-        tx_ring_mean: w.tx_filled / f64::from(s.cores),
+        tx_ring_mean: w.tx_filled / f64::from(s.cores()),
         cycles_per_packet: busy as f64 * s.server.ghz / 1e3 / w.grew(received).max(1) as f64,
         nic_busy_pct: w.nic_cores.clone().map(|core| busy_pct(w, core as usize)).reduce(f64::max),
-        physical_mean: s.emulated.then_some(w.passing / f64::from(s.cores)),
-        per_core: per_core(queues, w),
+        physical_mean: s.emulated.then_some(w.passing / f64::from(s.cores())),
+        per_core: per_core(&s.port_cores, w),
+        per_port: per_port(&s.port_cores, w),
         reordering: w.reordering.map(|found| found.named().into()),
         counters,
         conservation,
@@ -144,6 +145,35 @@ fn core(w: &Window, core: usize, first: bool) -> CoreReport {
         alloc_pct: share(|g| g.taking),
         free_pct: share(|g| g.giving),
         first,
+    }
+}
+
+/// A port's cores follow those of the port before.
+fn per_port(queues: &[u32], w: &Window) -> Vec<PortReport> {
+    let mut first = 0;
+    let ports = queues.iter().enumerate().map(|(p, &cores)| {
+        let mine = first..first + cores as usize;
+        first = mine.end;
+        port(w, p as u32, mine)
+    });
+    ports.collect()
+}
+
+fn port(w: &Window, port: u32, cores: Range<usize>) -> PortReport {
+    let sum = |of: fn(&Snapshot, usize) -> u64| w.grew(|s| cores.clone().map(|core| of(s, core)).sum());
+    let gbps = |bytes: u64| w.per_second(bytes) * 8e-9;
+    let offered = sum(|s, core| s.fates[core].iter().sum());
+    let on_the_way = sum(|s, core| s.fates[core].iter().skip(1).sum());
+    let drops = on_the_way + sum(|s, core| s.gauges[core].tx_full + s.gauges[core].app_drops);
+    PortReport {
+        port,
+        first_core: cores.start as u32,
+        cores: cores.len() as u32,
+        offered_gbps: gbps(sum(|s, core| s.offered_bytes[core])),
+        throughput_gbps: gbps(sum(|s, core| s.sent_bytes[core])),
+        drops,
+        drop_pct: percent(drops, offered),
+        busy_pct: cores.clone().map(|core| busy_pct(w, core)).sum::<f64>() / cores.len().max(1) as f64,
     }
 }
 

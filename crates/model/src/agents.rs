@@ -78,7 +78,7 @@ pub(crate) fn take<R: Nic<View>>(
     let (queue, outcome) = port.receive(m, &frame);
     let mut meter = book.meter.borrow_mut();
     meter.in_nic -= 1;
-    meter.offered_bytes += u64::from(a.len);
+    meter.offered_bytes[first] += u64::from(a.len);
     if emulated && outcome == Outcome::Delivered {
         meter.passing += 1;
     } else {
@@ -102,13 +102,14 @@ fn flow(head: &[u8]) -> Option<u64> {
 
 /// The transmit half, which sees frames in the order in which the card sends them. `extra` is what a latency
 /// has beside the time on the card: the read of the payload and the load generator, ps; `number` is the
-/// port's. `peer` gets the frames, where there is one.
+/// port's, `first` the core of its queue 0. `peer` gets the frames, where there is one.
 pub(crate) fn transmit(
     m: &mut View,
     tx: tx::NicTx<View>,
     (buffers, peer): (PoolId, Option<Far>),
     config: TxConfig,
-    (number, extra): (u32, u64),
+    (number, first): (u32, usize),
+    extra: u64,
     book: &Book,
 ) {
     let mut port = TxPort::new(tx, buffers, config);
@@ -124,7 +125,7 @@ pub(crate) fn transmit(
             port.idle(m);
         } else if let Some((buf, len, at)) = sent {
             let came = m.stamp(buffers, buf);
-            book.meter.borrow_mut().send(len, at.saturating_sub(came).0 + extra);
+            book.meter.borrow_mut().send(first, len, at.saturating_sub(came).0 + extra);
             if let (Some(origin), Some(order)) =
                 (m.origin(buffers, buf), book.orders.borrow_mut().get_mut(number as usize))
             {

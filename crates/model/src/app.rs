@@ -53,6 +53,8 @@ impl From<Kind> for App {
 /// Reads every byte and frees the buffer. A frame counts as sent when it has been read.
 pub(crate) struct Sink {
     pub meter: Rc<RefCell<Meter>>,
+    /// The core.
+    pub core: usize,
     /// Cycles of a frame beside its lines.
     pub cycles: u32,
 }
@@ -73,7 +75,7 @@ impl apps::App<View> for Sink {
             m.get(frames, c.buf, 0, &mut [], u32::from(c.len));
             m.meta(frames, c.buf, 1, Touch::Read); // whoever frees it looks for another segment
             let took = m.now().saturating_sub(m.stamp(frames, c.buf));
-            self.meter.borrow_mut().send(u32::from(c.len), took.0);
+            self.meter.borrow_mut().send(self.core, u32::from(c.len), took.0);
             batch.file(c.buf, c.len, Verdict::Drop(Cause::Consumed));
             m.chain();
         }

@@ -327,7 +327,7 @@ mod tests {
             interface,
             emulated: true,
             app: App::L3fwd,
-            cores: QUEUES,
+            port_cores: vec![QUEUES],
             sources: Vec::new(),
             peers: Vec::new(),
             steer: packet::SteerBy::Rss,

@@ -34,7 +34,7 @@ pub use app::App;
 pub use engine::{Engine, EngineError};
 pub use pcie::tlp_bytes;
 pub use peer::transfer;
-pub use report::{Conservation, CoreReport, Dram, Latency, Report};
+pub use report::{Conservation, CoreReport, Dram, Latency, PortReport, Report};
 pub use run::{Error, run};
 pub use scenario::{BURST, Pause, SAMPLING, Scenario, Start, TX_RING, Trial, WINDOW};
 pub use sim::{Agent, Gauge, Sim};

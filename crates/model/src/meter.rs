@@ -12,10 +12,10 @@ pub(crate) struct Meter {
     pub fates: Vec<[u64; Outcome::ALL.len()]>,
     /// Frames sent.
     pub sent: u64,
-    /// Their bytes, without FCS.
-    pub sent_bytes: u64,
-    /// Bytes offered, without FCS.
-    pub offered_bytes: u64,
+    /// Their bytes, without FCS, port by port: at the place of its first core, or of any other of its cores.
+    pub sent_bytes: Vec<u64>,
+    /// Bytes offered, without FCS, in the same way.
+    pub offered_bytes: Vec<u64>,
     /// Wire to wire, ns, of frames sent while measuring.
     pub latency: Histogram<u64>,
     /// Sum of latencies while measuring, ps.
@@ -38,8 +38,8 @@ impl Meter {
         Ok(Meter {
             fates: vec![[0; Outcome::ALL.len()]; cores],
             sent: 0,
-            sent_bytes: 0,
-            offered_bytes: 0,
+            sent_bytes: vec![0; cores],
+            offered_bytes: vec![0; cores],
             latency: Histogram::new_with_max(LONGEST, DIGITS)?,
             latency_sum: 0,
             measuring: false,
@@ -48,11 +48,11 @@ impl Meter {
         })
     }
 
-    /// A frame of `len` bytes left the server `latency` ps after it came.
+    /// A frame of `len` bytes left the server by the port of `core`, `latency` ps after it came.
     #[inline]
-    pub(crate) fn send(&mut self, len: u32, latency: u64) {
+    pub(crate) fn send(&mut self, core: usize, len: u32, latency: u64) {
         self.sent += 1;
-        self.sent_bytes += u64::from(len);
+        self.sent_bytes[core] += u64::from(len);
         if self.measuring {
             self.latency_sum += u128::from(latency);
             self.latency.saturating_record(latency / 1000);
@@ -66,8 +66,8 @@ pub(crate) struct Snapshot {
     pub at: u64,
     pub fates: Vec<[u64; Outcome::ALL.len()]>,
     pub sent: u64,
-    pub sent_bytes: u64,
-    pub offered_bytes: u64,
+    pub sent_bytes: Vec<u64>,
+    pub offered_bytes: Vec<u64>,
     pub passing: u64,
     pub counts: Counts,
     pub gauges: Vec<Gauge>,
@@ -82,8 +82,8 @@ impl Snapshot {
             at,
             fates: meter.fates.clone(),
             sent: meter.sent,
-            sent_bytes: meter.sent_bytes,
-            offered_bytes: meter.offered_bytes,
+            sent_bytes: meter.sent_bytes.clone(),
+            offered_bytes: meter.offered_bytes.clone(),
             passing: meter.passing,
             counts: sim.hierarchy.counts,
             gauges: sim.gauges_at(at),
@@ -94,7 +94,8 @@ impl Snapshot {
 
     /// Gbps sent since `before`.
     pub(crate) fn gbps_since(&self, before: &Snapshot) -> f64 {
-        (self.sent_bytes - before.sent_bytes) as f64 * 8e3 / (self.at - before.at).max(1) as f64
+        let sent = |s: &Snapshot| s.sent_bytes.iter().sum::<u64>();
+        (sent(self) - sent(before)) as f64 * 8e3 / (self.at - before.at).max(1) as f64
     }
 
     /// Share of DMA-written lines that hit since `before`, percent.

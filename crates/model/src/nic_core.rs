@@ -109,7 +109,7 @@ impl SoftPort {
 
     fn classify(&mut self, frame: Arrival, book: &Book) {
         let mut meter = book.meter.borrow_mut();
-        meter.offered_bytes += u64::from(frame.len);
+        meter.offered_bytes[self.first] += u64::from(frame.len);
         match self.rx.classify(known(&frame), u32::from(frame.len)) {
             Some(class) => {
                 meter.in_nic += 1;
@@ -148,7 +148,7 @@ impl SoftPort {
             }
             if let Some((buf, len)) = sent {
                 let took = m.now().saturating_sub(m.stamp(self.buffers, buf));
-                book.meter.borrow_mut().send(len, took.0);
+                book.meter.borrow_mut().send(self.first, len, took.0);
             }
         }
         SENT

@@ -29,10 +29,10 @@ pub fn transfer(s: &mut Scenario) -> Result<(Report, bool), Error> {
     if s.peers.len() != 2 || !s.sources.is_empty() || s.emulated || s.server.nic_core().is_some() {
         return Err(Error::Scenario("a transfer is between two hosts, each on the wire of a card".into()));
     }
-    if !s.cores.is_multiple_of(2) {
+    if s.port_cores.windows(2).any(|ports| ports[0] != ports[1]) {
         return Err(Error::Scenario(format!(
             "{} cores; allowed for a transfer: as many for each port",
-            s.cores
+            s.cores()
         )));
     }
     let delay = s.peers.iter().map(|p| p.borrow().delay()).min().unwrap_or(0);

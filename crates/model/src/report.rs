@@ -55,6 +55,27 @@ pub struct CoreReport {
     pub first: bool,
 }
 
+/// One port's share.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct PortReport {
+    /// Port number.
+    pub port: u32,
+    /// The first of its cores, which follow each other.
+    pub first_core: u32,
+    /// How many they are.
+    pub cores: u32,
+    /// Offered load of frames, Gbps.
+    pub offered_gbps: f64,
+    /// Load sent back, Gbps.
+    pub throughput_gbps: f64,
+    /// Frames dropped, all causes.
+    pub drops: u64,
+    /// Their share of what was offered, percent.
+    pub drop_pct: f64,
+    /// Share of time that its cores are at work, percent, their mean.
+    pub busy_pct: f64,
+}
+
 /// Exact conservation of frames and buffers over the whole run, warm-up included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Conservation {
@@ -111,6 +132,9 @@ pub struct Report {
     pub physical_mean: Option<f64>,
     /// Each core.
     pub per_core: Vec<CoreReport>,
+    /// Each port; who does not tell ports apart leaves it out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub per_port: Vec<PortReport>,
     /// How frames left, by the metrics of RFC 4737, where several cores receive from one ring: percent, places,
     /// microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -108,16 +108,22 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
 fn validate(s: &Scenario) -> Result<(), Error> {
     s.server.validate()?;
     let bad = |what: String| Err(Error::Scenario(what));
-    let hosts: u32 = (0..s.ports()).map(|p| s.interface.hosts(s.queues(p))).sum();
-    if s.cores == 0 || hosts > s.server.cores {
+    let hosts = s.hosts();
+    if s.port_cores.is_empty() || s.port_cores.contains(&0) || hosts > u64::from(s.server.cores) {
         return bad(format!(
-            "{} cores; allowed on {}: 1 to {}",
-            s.cores.max(hosts),
+            "{hosts} cores for {} ports; allowed on {}: 1 to {}, at least one for each port",
+            s.port_cores.len(),
             s.server.name,
             s.server.cores
         ));
     }
     let wires = s.sources.len().max(s.peers.len());
+    if wires != s.port_cores.len() {
+        return bad(format!(
+            "{wires} ports with traffic; allowed: {}, as many as have cores",
+            s.port_cores.len()
+        ));
+    }
     if wires == 0 || wires as u32 > s.server.nic.ports {
         return bad(format!("{wires} ports; allowed on {}: 1 to {}", s.server.name, s.server.nic.ports));
     }
@@ -131,8 +137,9 @@ fn validate(s: &Scenario) -> Result<(), Error> {
     if !(1..=1024).contains(&s.burst) {
         return bad(format!("a burst of {}; allowed: 1 to 1024", s.burst));
     }
-    for p in 0..s.ports() {
-        s.interface.validate(s.queues(p))?;
+    s.interface.validate(s.port_cores.iter().copied().max().unwrap_or(0))?;
+    for &queues in &s.port_cores {
+        s.port(queues).validate(queues)?;
     }
     device_limits(s)?;
     emulation(s)?;
@@ -191,8 +198,8 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
             "{what} a pointer on the way back; allowed: privring, shring, rxbisect"
         )));
     }
-    for p in 0..s.ports() {
-        let (_, each) = emulator::physical(&s.interface, s.queues(p));
+    for &queues in &s.port_cores {
+        let (_, each) = emulator::physical(&s.port(queues), queues);
         let (n, lo, hi) = (emulator::entries(each), nic.min_ring, nic.max_ring);
         if !(lo..=hi).contains(&n) {
             let what = format!("the physical ring of an emulated port has {n} entries");
@@ -203,7 +210,7 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
 }
 
 fn least_pool(s: &Scenario) -> u64 {
-    s.posted_buffers() + u64::from(s.cores) * u64::from(s.burst)
+    s.posted_buffers() + u64::from(s.cores()) * u64::from(s.burst)
 }
 
 /// A run under way.
@@ -220,8 +227,6 @@ pub(crate) struct Run {
     patience: u64,
     /// The cores that play the NIC.
     nic_cores: Range<u32>,
-    /// Receiving cores, port by port.
-    queues: Vec<u32>,
 }
 
 /// Everything that a scenario allocates before the world exists.
@@ -248,11 +253,11 @@ impl Parts {
         let (mut ports, mut physical, mut sources) = (Vec::new(), Vec::new(), Vec::new());
         let kind = if s.emulated { NicKind::Core } else { s.server.nic.kind };
         let mut hosts = 0;
-        for p in 0..s.ports() {
-            let queues = s.queues(p);
-            let port = rings::build(&mut space.served_by(kind), &s.interface, queues, buffers)?;
+        for &queues in &s.port_cores {
+            let interface = s.port(queues);
+            let port = rings::build(&mut space.served_by(kind), &interface, queues, buffers)?;
             if s.emulated {
-                physical.push(Physical::build(space, &s.interface, queues, buffers)?);
+                physical.push(Physical::build(space, &interface, queues, buffers)?);
                 hosts += 1; // one more core that takes buffers, to begin with
             }
             let count = port.0.len() as u32;
@@ -286,7 +291,7 @@ impl Run {
         let mut caches = std::mem::take(&mut parts.caches);
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
         let orders: Vec<Order> =
-            if s.overtakes() { (0..s.ports()).map(|_| Order::default()).collect() } else { Vec::new() };
+            if s.overtakes() { s.port_cores.iter().map(|_| Order::default()).collect() } else { Vec::new() };
         let mut layout = space.finish();
         if !orders.is_empty() {
             layout.keep_origins();
@@ -309,7 +314,7 @@ impl Run {
             orders: Rc::new(RefCell::new(orders)),
             counters: Rc::new(RefCell::new(BTreeMap::new())),
         };
-        let queues: Vec<u32> = (0..s.ports()).map(|p| s.queues(p)).collect();
+        let queues = s.port_cores.clone();
         let peers = s.peers.iter().cloned().map(Wire::Host);
         let mut wires = std::mem::take(&mut s.sources).into_iter().map(Wire::Source).chain(peers);
         let mut physical = std::mem::take(&mut parts.physical).into_iter();
@@ -369,7 +374,6 @@ impl Run {
             posted,
             patience: PATIENCE,
             nic_cores,
-            queues,
         })
     }
 
@@ -497,7 +501,7 @@ impl Run {
         let conservation = self.finish()?;
         let counters = self.book.counters.borrow().clone();
         let meter = self.book.meter.borrow();
-        Ok(account::report(s, &self.queues, window, &meter, conservation, counters, settled))
+        Ok(account::report(s, window, &meter, conservation, counters, settled))
     }
 
     fn finish(&mut self) -> Result<Conservation, Error> {
@@ -582,7 +586,8 @@ fn spawn_card<R: Nic<View> + 'static>(
     let way = if s.server.nic.remote { c.remote_ns.value } else { 0.0 };
     let extra = ((c.pcie_read_ns.value + way + c.generator_us.value * 1e3) * 1e3) as u64;
     let (first, emulated) = (plug.first, s.emulated);
-    let (number, rx_book, tx_book) = (plug.port, book.clone(), book.clone());
+    let (rx_book, tx_book) = (book.clone(), book.clone());
+    let from = (plug.port, plug.first);
     let config = TxConfig { rate_bps, head: 0, ..TxConfig::default() };
     let (to, config) = match wire {
         Wire::Source(source) => {
@@ -597,7 +602,7 @@ fn spawn_card<R: Nic<View> + 'static>(
         }
     };
     engine.spawn(Agent::NicTx(plug.port), move |m| {
-        agents::transmit(m, nic_tx, to, config, (number, extra), &tx_book);
+        agents::transmit(m, nic_tx, to, config, from, extra, &tx_book);
     })?;
     Ok(())
 }

@@ -62,9 +62,9 @@ pub struct Scenario {
     pub emulated: bool,
     /// What every core does.
     pub app: App,
-    /// Cores that receive, spread evenly over the ports.
-    pub cores: u32,
-    /// Frames of each port, in order of time; as many ports as sources.
+    /// Cores that receive, port by port.
+    pub port_cores: Vec<u32>,
+    /// Frames of each port, in order of time.
     pub sources: Vec<Box<dyn Source>>,
     /// Hosts at the far ends of two wires instead of sources, see [`crate::transfer`]: a core sends what it
     /// receives from one to the other.
@@ -105,31 +105,39 @@ pub const TX_RING: u32 = 1024;
 pub const BURST: u32 = 32;
 
 impl Scenario {
-    /// Ports in use: no more than cores.
-    pub fn ports(&self) -> u32 {
-        (self.sources.len().max(self.peers.len()) as u32).min(self.cores)
+    /// Receiving cores of all ports.
+    pub fn cores(&self) -> u32 {
+        self.port_cores.iter().fold(0, |all, cores| all.saturating_add(*cores))
     }
 
-    /// Receiving cores of port `p`.
-    pub fn queues(&self, p: u32) -> u32 {
-        let ports = self.ports().max(1);
-        self.cores / ports + u32::from(p < self.cores % ports)
+    /// The interface as it is on a port of `queues`.
+    pub(crate) fn port(&self, queues: u32) -> rings::Interface {
+        self.interface.over(queues)
+    }
+
+    /// A sum over ports, of what the interface makes of the port's cores.
+    fn sum(&self, of: impl Fn(&rings::Interface, u32) -> u64) -> u64 {
+        self.port_cores.iter().map(|&queues| of(&self.port(queues), queues)).sum()
+    }
+
+    /// Cores that receive and those that only allocate.
+    pub(crate) fn hosts(&self) -> u64 {
+        self.sum(|port, queues| u64::from(port.hosts(queues)))
     }
 
     /// Whether frames of a flow may overtake: cores receive from one ring, and a card sends.
     pub(crate) fn overtakes(&self) -> bool {
-        let queues = (0..self.ports()).map(|p| self.queues(p)).max().unwrap_or(0);
+        let queues = self.port_cores.iter().max().copied().unwrap_or(0);
         let shared = (0..queues as u16).any(|q| self.interface.ring_of(q) != q);
         shared && self.server.nic_core().is_none() && self.app != App::Sink
     }
 
     /// Buffers that keep every ring and cache full: what `pool` must not fall below by much.
     pub fn buffers_wanted(&self) -> u64 {
-        let held: u64 = (0..self.ports()).map(|p| self.interface.held_buffers(self.queues(p))).sum();
-        let hosts: u32 = (0..self.ports()).map(|p| self.interface.hosts(self.queues(p))).sum();
+        let held = self.sum(rings::Interface::held_buffers);
         let core =
             u64::from(self.tx_ring) + u64::from(rings::pool::CACHE) * 3 / 2 + 4 * u64::from(self.burst);
-        held + self.physical_buffers() + u64::from(hosts) * core
+        held + self.physical_buffers() + self.hosts() * core
     }
 
     /// Buffers that the physical rings below an emulated NIC hold.
@@ -137,21 +145,21 @@ impl Scenario {
         if !self.emulated {
             return 0;
         }
-        let port = |p| emulator::physical(&self.interface, self.queues(p));
-        (0..self.ports()).map(port).map(|(rings, each)| u64::from(rings) * u64::from(each)).sum()
+        self.sum(|port, queues| {
+            let (rings, each) = emulator::physical(port, queues);
+            u64::from(rings) * u64::from(each)
+        })
     }
 
     /// Buffers that full rings hold, physical ones among them.
     pub(crate) fn posted_buffers(&self) -> u64 {
-        let virtual_ones: u64 =
-            (0..self.ports()).map(|p| self.interface.posted_buffers(self.queues(p))).sum();
-        virtual_ones + self.physical_buffers()
+        self.sum(rings::Interface::posted_buffers) + self.physical_buffers()
     }
 
     /// The cores that play the NIC.
     pub(crate) fn nic_cores(&self) -> Range<u32> {
         let first = self.server.cores;
-        let emulators = if self.emulated { self.ports() } else { 0 };
+        let emulators = if self.emulated { self.port_cores.len() as u32 } else { 0 };
         self.server.nic_core().map_or(first..first + emulators, |core| core..core + 1)
     }
 }

@@ -62,8 +62,8 @@ impl Tables {
                 Kind::Numbers(fib, table, nf::Numbers::bind(space)?)
             }
             App::Kv { keys } => {
-                let shape = kv::Shape::new(keys.div_ceil(u64::from(s.cores.max(1))));
-                let tables = (0..s.cores).map(|_| shape.bind(space)).collect::<Result<_, _>>()?;
+                let shape = kv::Shape::new(keys.div_ceil(u64::from(s.cores().max(1))));
+                let tables = (0..s.cores()).map(|_| shape.bind(space)).collect::<Result<_, _>>()?;
                 Kind::Stores(shape, tables)
             }
         };
@@ -81,7 +81,7 @@ impl Tables {
         let table = |value| Declared::new(self.shape, self.flows, value);
         let route = |fib: &Arc<l3fwd::Fib>, table| l3fwd::L3fwd::new(fib.clone(), table, cycles);
         Ok(ModelApp::Packets(match (s.app, &self.kind) {
-            (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: meter.clone(), cycles })),
+            (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core: place.core, cycles })),
             (App::Ipsec, Kind::Routes(fib, table)) => {
                 let sa = Sa::declared(Suite::default(), place.core as u32 + 1, ipsec::HERE, ipsec::THERE);
                 AnyApp::Ipsec(Ipsec::new(route(fib, *table), Spd::thirds(), sa, sealing(s)))

@@ -13,7 +13,7 @@ use traffic::{Line, Rate, Spec, Workload};
 fn one_core(ring: u32, gbps: f64, trial: Option<Trial>, antagonist: Option<Antagonist>) -> Report {
     let server = Server::by_name("rxbisect-testbed").unwrap();
     let spec: Spec = "fixed:1500,flows=1".parse().unwrap();
-    let line = Line { port: 0, ports: 1, gbps: server.nic.port_gbps };
+    let line = Line { port: 0, loads: &[1], gbps: server.nic.port_gbps };
     let source = Workload::Generated(spec).source_on(line, Rate::Gbps(gbps), 1);
     run(&mut Scenario {
         window: server.window(),
@@ -21,7 +21,7 @@ fn one_core(ring: u32, gbps: f64, trial: Option<Trial>, antagonist: Option<Antag
         interface: Interface::PrivRing(privring::Sizes { ring }),
         emulated: false,
         app: App::L3fwd,
-        cores: 1,
+        port_cores: vec![1],
         sources: vec![source],
         peers: Vec::new(),
         steer: packet::SteerBy::default(),

@@ -120,13 +120,13 @@ fn interfaces(ring: u32) -> [Interface; 3] {
 /// Two cores of a port with emulated or real NIC under frames of 1500 B.
 fn scenario(interface: Interface, emulated: bool, gbps: f64) -> Scenario {
     let workload = Workload::Generated("fixed:1500,flows=4096".parse().unwrap());
-    let line = Line { port: 0, ports: 1, gbps: 100.0 };
+    let line = Line { port: 0, loads: &[1], gbps: 100.0 };
     Scenario {
         server: Server::by_name("rxbisect-testbed").unwrap(),
         interface,
         emulated,
         app: App::L3fwd,
-        cores: 2,
+        port_cores: vec![2],
         sources: vec![workload.source_on(line, Rate::Gbps(gbps), 1)],
         peers: Vec::new(),
         steer: packet::SteerBy::Rss,

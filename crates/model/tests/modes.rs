@@ -16,7 +16,7 @@ fn scenario(interface: Interface, sampling: u32, seed: u64) -> Scenario {
         interface,
         emulated: false,
         app: App::Lb,
-        cores: 16,
+        port_cores: vec![8; 2],
         sources: (0..2).map(|p| workload.source(p, 2, Rate::Gbps(199.0), seed)).collect(),
         peers: Vec::new(),
         steer: packet::SteerBy::Rss,
@@ -109,7 +109,7 @@ fn frames_and_buffers_are_conserved() {
 #[test]
 fn numbers_that_cannot_be_run_are_named() {
     let mut zero = scenario(private(128), SAMPLING, 1);
-    zero.cores = 0;
+    zero.port_cores = vec![16, 0];
     assert!(run(&mut zero).unwrap_err().to_string().contains("allowed on rxbisect-testbed: 1 to 16"));
     let odd = run(&mut scenario(private(100), SAMPLING, 1)).unwrap_err().to_string();
     assert!(odd.contains("power of two"), "{odd}");
@@ -126,6 +126,7 @@ fn idle_cores_are_not_busy() {
     let mut light = scenario(private(128), SAMPLING, 1);
     light.sources =
         vec![Workload::Generated("fixed:1500".parse().unwrap()).source(0, 1, Rate::Gbps(0.01), 1)];
+    light.port_cores = vec![16];
     light.limit = Ps::NEVER;
     let r = run(&mut light).unwrap();
     // 820 frames a second over 16 cores: the cycles are those of a frame, and of the polls around it.

@@ -196,14 +196,14 @@ fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut C
     let mut server = soft_server();
     with(&mut server.constants);
     let workload = Workload::Generated("fixed:64,flows=4096".parse().unwrap());
-    let line = Line { port: 0, ports: 1, gbps };
+    let line = Line { port: 0, loads: &[1], gbps };
     let window = server.window();
     run(&mut Scenario {
         server,
         interface,
         emulated: false,
         app,
-        cores: 2,
+        port_cores: vec![2],
         sources: vec![workload.source_on(line, Rate::Own, 1)],
         peers: Vec::new(),
         steer: packet::SteerBy::Rss,

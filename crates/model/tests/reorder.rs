@@ -14,7 +14,7 @@ use traffic::{Line, Rate, Spec, Workload};
 fn four_cores(interface: Interface, app: App, flows: u32, mpps: f64) -> Report {
     let server = Server::by_name("rxbisect-testbed").unwrap();
     let spec: Spec = format!("fixed:60,flows={flows},arrivals=poisson").parse().unwrap();
-    let line = Line { port: 0, ports: 1, gbps: server.nic.port_gbps };
+    let line = Line { port: 0, loads: &[1], gbps: server.nic.port_gbps };
     let source = Workload::Generated(spec).source_on(line, Rate::Gbps(mpps * 84.0 * 8e-3), 1);
     run(&mut Scenario {
         window: server.window(),
@@ -22,7 +22,7 @@ fn four_cores(interface: Interface, app: App, flows: u32, mpps: f64) -> Report {
         interface,
         emulated: false,
         app,
-        cores: 4,
+        port_cores: vec![4],
         sources: vec![source],
         steer: packet::SteerBy::default(),
         start: Start::Empty,

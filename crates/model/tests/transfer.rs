@@ -27,7 +27,7 @@ fn scenario(interface: Interface, cores: u32, sampling: u32) -> Scenario {
         interface,
         emulated: false,
         app: App::L3fwd,
-        cores,
+        port_cores: vec![cores.div_ceil(2), cores / 2],
         sources: Vec::new(),
         peers: Vec::new(),
         steer: SteerBy::Rss,

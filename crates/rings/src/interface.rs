@@ -90,6 +90,19 @@ impl Interface {
         }
     }
 
+    /// The same for a port of `queues`: no more cores share a ring than there are.
+    pub fn over(&self, queues: u32) -> Interface {
+        let mut port = self.clone();
+        if let Interface::ShRing(shring::Sizes { shared_by, .. })
+        | Interface::Dynamic(dynamic::Sizes { shared_by, .. })
+        | Interface::DdRing(ddring::Sizes { shared_by, .. })
+        | Interface::Corec(corec::Sizes { shared_by, .. }) = &mut port
+        {
+            *shared_by = (*shared_by).min(queues);
+        }
+        port
+    }
+
     /// Checks the sizes for a port of `queues`.
     ///
     /// # Errors

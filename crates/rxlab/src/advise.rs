@@ -103,7 +103,7 @@ fn chosen_here(asked: &Setup) -> Result<(), Fail> {
 }
 
 fn advise(ready: &Ready) -> Result<Advice, Fail> {
-    let guideline = Guideline::new(&ready.server, ready.cores, ready.ports);
+    let guideline = Guideline::new(&ready.server, &ready.ports.cores);
     let (sizes, tried) = refine(guideline.sizes, guideline.device, |all| measure(ready, all))?;
     let mut best = vec![("rxbisect", sized(ready, sizes))];
     let mut swept = Vec::new();

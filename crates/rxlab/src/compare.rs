@@ -15,7 +15,7 @@ use crate::out;
 use crate::plot::{self, Curve};
 use crate::row::{self, COLUMNS, cells};
 use crate::setup::{ALLOWED, INTERFACES, Ready, Setup};
-use crate::table::{Table, num};
+use crate::table::{Table, num, number, words};
 use crate::verdict::{self, Verdict};
 
 /// Options of `compare`.
@@ -144,6 +144,36 @@ fn table(pairs: &[Pair], verdict: &Verdict) -> Table {
     table
 }
 
+/// What each port gets and sends; none where ports are not told apart.
+pub(crate) fn ports(pairs: &[Pair]) -> Option<Table> {
+    let mut table = Table::new(&[
+        words("interface"),
+        words("start"),
+        number("port", ""),
+        number("cores", ""),
+        number("offered", "Gbps"),
+        number("sent", "Gbps"),
+        number("drops", "%"),
+        number("busy", "%"),
+    ]);
+    for (row, start) in pairs.iter().flat_map(Pair::shown) {
+        table.rows.extend(row.report.per_port.iter().map(|p| {
+            let drops = if p.drops == 0 { "0".into() } else { num(p.drop_pct) };
+            vec![
+                row.interface.clone(),
+                start.into(),
+                p.port.to_string(),
+                p.cores.to_string(),
+                num(p.offered_gbps),
+                num(p.throughput_gbps),
+                drops,
+                num(p.busy_pct),
+            ]
+        }));
+    }
+    (!table.rows.is_empty()).then_some(table)
+}
+
 fn headline(verdict: &Verdict) -> String {
     let measure = match verdict.decided_by {
         "none" => return "No winner:".into(),
@@ -236,12 +266,21 @@ pub(crate) fn setting_lines(ready: &Ready) -> Vec<String> {
 pub(crate) fn title(ready: &Ready, pairs: &[Pair]) -> String {
     let offered = pairs.first().map_or(0.0, |p| p.full.report.offered_gbps);
     let nic = if ready.emulated() { ", emulated NIC" } else { "" };
-    format!("{} on {}{nic}, {} Gbps of frames offered", ready.traffic(), ready.server.name, num(offered))
+    let ports = ready.ports.told().map_or(String::new(), |told| format!(" ({told})"));
+    format!(
+        "{} on {}{nic}, {} Gbps of frames offered{ports}",
+        ready.traffic(),
+        ready.server.name,
+        num(offered)
+    )
 }
 
 fn text(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> String {
     let mut out = title(ready, pairs) + "\n\n";
     out += &table(pairs, verdict).text(out::colour());
+    if let Some(ports) = ports(pairs) {
+        out += &("\n".to_string() + &ports.text(out::colour()));
+    }
     out += &format!("\n{} {}\n", headline(verdict), verdict.lead);
     let notes = hysteresis(pairs).into_iter().chain(reordering(pairs)).chain(reservations(pairs));
     for line in explanations(verdict).into_iter().chain(notes) {
@@ -257,6 +296,9 @@ fn report(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Html, Fail
     let mut html = Html::new(&title(ready, pairs));
     html.verdict(&headline(verdict), &verdict.lead);
     html.table(&table(pairs, verdict));
+    if let Some(ports) = ports(pairs) {
+        html.table(&ports);
+    }
     let notes = hysteresis(pairs).into_iter().chain(reordering(pairs)).chain(reservations(pairs));
     html.list(explanations(verdict).into_iter().chain(notes));
     html.section("Plots");

@@ -1,6 +1,6 @@
 //! Why an interface loses frames or time: from the numbers of its run and of the winner's.
 
-use model::{CoreReport, Report};
+use model::{CoreReport, PortReport, Report};
 use serde::Serialize;
 
 /// Share of a core's time that its offered frames ask for, from which on it has none left.
@@ -46,6 +46,8 @@ pub(crate) struct Contender<'a> {
 pub(crate) enum Mechanism {
     /// Nothing is lost.
     None,
+    /// Cores are divided over the ports otherwise than the traffic: one port's have too little time, another's much.
+    PortImbalance,
     /// RSS gives some cores more than they can do while others idle.
     RssImbalance,
     /// Overloaded cores hold the shared ring's buffers, and the frames of others drop.
@@ -94,6 +96,8 @@ struct Load {
     innocent: u64,
     /// Cores that are offered more than they can do and yet stand idle at times.
     starved: usize,
+    /// Cores of each port and their mean demand; none where ports are not told apart.
+    ports: Vec<(u32, f64)>,
 }
 
 impl Load {
@@ -107,7 +111,21 @@ impl Load {
             r.per_core.iter().zip(&own).filter(|(_, d)| **d < OVERLOADED).map(|(c, _)| c.drops).sum();
         let starving = |(c, d): &(&CoreReport, &f64)| **d >= OVERLOADED && c.busy_pct < STARVED_PCT;
         let starved = r.per_core.iter().zip(&own).filter(starving).count();
-        Load { demand: own, at_best: demand(best.cycles_per_packet), innocent, starved }
+        let port = |p: &PortReport| {
+            let mine = own.iter().skip(p.first_core as usize).take(p.cores as usize);
+            (p.cores, mine.sum::<f64>() / f64::from(p.cores.max(1)))
+        };
+        let ports = r.per_port.iter().map(port).collect();
+        Load { demand: own, at_best: demand(best.cycles_per_packet), innocent, starved, ports }
+    }
+
+    /// The port that is asked for most and the one that is asked for least, where the one is overloaded and the
+    /// other has time to spare.
+    fn ports_apart(&self) -> Option<[usize; 2]> {
+        let by_demand = |a: &usize, b: &usize| self.ports[*a].1.total_cmp(&self.ports[*b].1);
+        let (most, least) =
+            ((0..self.ports.len()).max_by(by_demand)?, (0..self.ports.len()).min_by(by_demand)?);
+        (self.ports[most].1 >= OVERLOADED && self.ports[least].1 < SPARE).then_some([most, least])
     }
 
     fn overloaded(&self) -> usize {
@@ -174,6 +192,7 @@ fn mechanism(m: &Machine, r: &Report, best: &Report, cause: Option<&str>, load: 
         Some("bad_frame" | "application") => Mechanism::BadFrames,
         Some("tx_full") => Mechanism::Transmit,
         Some("nic_buffer_full") if nic_behind => Mechanism::NicCoreBusy,
+        Some(_) if load.ports_apart().is_some() => Mechanism::PortImbalance,
         // Only others can keep a core from frames that it has time for.
         Some("no_buffer") if load.starved * 4 >= r.per_core.len() => Mechanism::SharedRingClogged,
         Some(_) if load.overloaded() > 0 && load.spare() > 0 => {
@@ -197,6 +216,14 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
                 "no drops, DDIO hit rate {:.0}%, {:.0} cycles per frame",
                 r.ddio_hit_pct, r.cycles_per_packet
             )
+        }
+        Mechanism::PortImbalance => {
+            let asked = |p: usize| {
+                let (cores, demand) = load.ports[p];
+                format!("the {cores} cores of port {p} are asked for {:.0}% of their time", demand * 100.0)
+            };
+            let [most, least] = load.ports_apart().unwrap_or_default().map(asked);
+            format!("cores are divided otherwise than the traffic: {most}, {least}")
         }
         Mechanism::RssImbalance => imbalance(load),
         Mechanism::SharedRingClogged if load.starved > 0 => format!(

@@ -20,6 +20,7 @@ mod out;
 mod plan;
 mod plot;
 mod point;
+mod ports;
 mod profile;
 mod queue;
 mod row;

@@ -8,9 +8,10 @@ use model::profile::Server;
 use model::{App, Report, Scenario, Start, Trial};
 use packet::SteerBy;
 use rings::Interface;
-use traffic::{Line, Rate, Source, Workload};
+use traffic::{Rate, Source, Workload};
 
 use crate::fail::Fail;
+use crate::ports::Ports;
 
 /// Everything that a run depends on.
 #[derive(Clone)]
@@ -23,10 +24,8 @@ pub(crate) struct Point {
     pub emulated: bool,
     /// Application.
     pub app: App,
-    /// Cores in use.
-    pub cores: u32,
-    /// Ports in use.
-    pub ports: u32,
+    /// Ports in use, with their traffic and cores.
+    pub ports: Ports,
     /// Traffic.
     pub workload: Workload,
     /// How it is offered.
@@ -68,12 +67,16 @@ impl Point {
     /// What the model cannot run, and why.
     pub(crate) fn run(&self) -> Result<Report, Fail> {
         let source = |port| {
-            let line = Line { port, ports: self.ports, gbps: self.server.nic.port_gbps };
-            self.workload.source_on(line, self.rate, self.seed)
+            let line = (port, self.server.nic.port_gbps);
+            self.ports.source(line, &self.workload, self.steer, self.rate, self.seed)
         };
-        let mut scenario = self.scenario((0..self.ports).map(source).collect());
-        model::run(&mut scenario)
-            .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))
+        let mut scenario = self.scenario((0..self.ports.count()).map(source).collect());
+        let mut report = model::run(&mut scenario)
+            .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))?;
+        if !self.ports.stated {
+            report.per_port.clear();
+        }
+        Ok(report)
     }
 
     /// What the model is asked, with these `sources`.
@@ -83,7 +86,7 @@ impl Point {
             interface: self.interface.clone(),
             emulated: self.emulated,
             app: self.app,
-            cores: self.cores,
+            port_cores: self.ports.cores.clone(),
             sources,
             peers: Vec::new(),
             steer: self.steer,

@@ -16,6 +16,7 @@ use traffic::{Rate, Sizes, Spec, Target, Trace, Workload};
 
 use crate::fail::Fail;
 use crate::point::Point;
+use crate::ports::Ports;
 use crate::search::Search;
 
 /// What every `compare` looks at unless told otherwise.
@@ -56,12 +57,18 @@ pub(crate) struct Setup {
     /// Server profile, see `rxlab profile list`
     #[arg(long, value_name = "NAME", default_value = "rxbisect-testbed", help_heading = "Server")]
     pub server: String,
-    /// Cores in use, spread evenly over the ports [default: all of the server]
+    /// Cores in use [default: all of the server]
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub cores: Option<u32>,
     /// Ports in use [default: all of the server, but no more than cores]
     #[arg(long, visible_alias = "nics", value_name = "N", help_heading = "Server")]
     pub ports: Option<u32>,
+    /// Parts of the traffic of each port, such as 3:1 [default: equal]
+    #[arg(long, visible_alias = "nic-load", value_name = "N:M..", help_heading = "Traffic")]
+    pub port_load: Option<String>,
+    /// Cores of each port, such as 12:4, or `equal` [default: in proportion to --port-load]
+    #[arg(long, visible_alias = "nic-cores", value_name = "N:M..|equal", help_heading = "Server")]
+    pub port_cores: Option<String>,
     /// A core on the other node plays the NIC of each port: virtual rings over physical ones
     #[arg(long, help_heading = "Server")]
     pub emulated: bool,
@@ -140,10 +147,8 @@ pub(crate) struct Ready {
     pub workload: Workload,
     /// How it is offered.
     pub rate: Rate,
-    /// Cores in use.
-    pub cores: u32,
-    /// Ports in use: each has as many cores.
-    pub ports: u32,
+    /// Ports in use, with their traffic and cores.
+    pub ports: Ports,
     app: App,
     /// What chooses a core.
     pub steer: SteerBy,
@@ -185,15 +190,12 @@ impl Setup {
             other => return Err(Fail::new(format!("--numa: unknown `{other}`; allowed: local, remote"))),
         };
         server.validate().map_err(|e| Fail::new(format!("--numa {}: {e}", self.numa)))?;
-        let cores = self.cores.unwrap_or(server.cores);
-        check("--cores", cores, 1, server.cores, &format!("cores of {}", server.name))?;
-        let ports = self.ports.unwrap_or(server.nic.ports.min(cores));
-        check("--ports", ports, 1, server.nic.ports.min(cores), &format!("ports of {}", server.name))?;
-        if !cores.is_multiple_of(ports) {
-            return Err(Fail::new(format!(
-                "--cores {cores}: allowed: a multiple of the {ports} ports in use"
-            )));
-        }
+        let ports = Ports::new(
+            (self.cores, server.cores),
+            (self.ports, server.nic.ports),
+            (self.port_load.as_deref(), self.port_cores.as_deref()),
+            &server.name,
+        )?;
         check("--burst", self.burst, 1, 1024, "frames")?;
         check("--placements", self.placements, 1, 100, "runs")?;
         if !self.sampling.is_power_of_two() || self.sampling > 64 {
@@ -221,21 +223,32 @@ impl Setup {
             return Err(Fail::new(format!("--trial-ms {}: allowed: 1 to 10000", self.trial_ms)));
         }
         let antagonist = self.antagonist.as_deref().map(antagonist).transpose()?;
+        let most = ports.most_gbps(server.nic.port_gbps);
         let rate = match &self.rate {
             Some(text) => text.parse().map_err(|e| Fail::new(format!("--rate: {e}")))?,
-            None => Rate::Gbps(server.nic.port_gbps * f64::from(ports)),
+            None => Rate::Gbps(most),
         };
         let load = match rate {
-            Rate::Gbps(all) => server.nic.port_gbps.min(all / f64::from(ports)),
-            Rate::Own => server.nic.port_gbps,
+            // Beyond it the busiest port would be cut to its line rate, and the loads would not be as asked.
+            Rate::Gbps(all) if all > most && !ports.even_load() => {
+                return Err(Fail::new(format!(
+                    "--rate {all}: allowed with --port-load {}: up to {most} Gbps, with which a port is at line rate",
+                    ports.load_text()
+                )));
+            }
+            Rate::Gbps(all) => ports.least_gbps(server.nic.port_gbps, all),
+            Rate::Own => ports.least_gbps(server.nic.port_gbps, most),
         };
         let workload = match &self.pcap {
             Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
-            None => Workload::Generated(self.spec(steer, cores / ports, load)?),
+            None => Workload::Generated(self.spec(steer, &ports, load)?),
         };
         let app = match (app, &workload) {
             (App::Kv { .. }, Workload::Generated(Spec { sizes: Sizes::Kv { .. }, flows, .. })) => {
-                App::Kv { keys: *flows }
+                // The model gives all cores as many: the most that one has.
+                let each = |port| ports.share(port, *flows).div_ceil(u64::from(ports.cores[port as usize]));
+                let keys = (0..ports.count()).map(each).max().unwrap_or(0);
+                App::Kv { keys: keys * u64::from(ports.all_cores()) }
             }
             (App::Kv { .. }, Workload::Generated(_)) => {
                 return Err(Fail::new(
@@ -244,22 +257,30 @@ impl Setup {
             }
             _ => app,
         };
-        Ok(Ready { server, workload, rate, cores, ports, app, steer, antagonist, setup: self })
+        if !ports.even_load() {
+            with_traffic(&ports, &workload)?;
+        }
+        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, setup: self })
     }
 
-    /// The generator's traffic; where ports steer, `queues` partitions a port, which is offered `load` Gbps.
-    fn spec(&self, steer: SteerBy, queues: u32, load: f64) -> Result<Spec, Fail> {
+    /// The generator's traffic; where ports steer, a partition for each core of a port, of which one is offered no more
+    /// than `load` Gbps. Ports that differ in their cores differ in that, see [`Ports::source`].
+    fn spec(&self, steer: SteerBy, ports: &Ports, load: f64) -> Result<Spec, Fail> {
         let bad = |what: &str| Err(Fail::new(format!("--workload {}: {what}", self.workload)));
         let mut spec: Spec = self.workload.parse().map_err(|e| Fail::new(format!("--workload: {e}")))?;
         if spec.partitions == 0 && steer == SteerBy::Port {
-            spec.partitions = queues;
+            spec.partitions = ports.even_cores().unwrap_or(0);
         }
+        let partitions = match spec.partitions {
+            0 if steer == SteerBy::Port => ports.fewest_cores(),
+            n => n,
+        };
         match spec.target {
-            _ if spec.partitions == 0 && matches!(spec.sizes, Sizes::Kv { .. }) => {
+            _ if partitions == 0 && matches!(spec.sizes, Sizes::Kv { .. }) => {
                 bad("requests need --steer port")
             }
-            Some(_) if spec.partitions == 0 => bad("a target needs --steer port"),
-            Some(_) if spec.partitions == 1 => bad("a target needs 2 cores of a port or more"),
+            Some(_) if partitions == 0 => bad("a target needs --steer port"),
+            Some(_) if partitions == 1 => bad("a target needs 2 cores of a port or more"),
             Some(Target::Gbps(gbps)) if gbps > load => {
                 bad(&format!("allowed for a target: at most the {load} Gbps of a port"))
             }
@@ -278,6 +299,21 @@ impl Setup {
         }
         Ok(trace)
     }
+}
+
+/// Loads that differ are what was asked for only where each port has some of it.
+fn with_traffic(ports: &Ports, workload: &Workload) -> Result<(), Fail> {
+    let (flows, what) = match workload {
+        Workload::Pcap(trace) => (trace.stats().flows, "capture"),
+        Workload::Generated(spec) => (spec.flows, "workload"),
+    };
+    if flows >= u64::from(ports.count()) {
+        return Ok(());
+    }
+    let (loads, ports) = (ports.load_text(), ports.count());
+    Err(Fail::new(format!(
+        "--port-load {loads}: allowed: with a {what} of {ports} flows or more, one for each port"
+    )))
 }
 
 fn check(flag: &str, value: u32, lo: u32, hi: u32, what: &str) -> Result<(), Fail> {
@@ -344,8 +380,7 @@ impl Ready {
             interface: interface.clone(),
             emulated: s.emulated,
             app: self.app,
-            cores: self.cores,
-            ports: self.ports,
+            ports: self.ports.clone(),
             workload: self.workload.clone(),
             rate: self.rate,
             steer: self.steer,
@@ -370,10 +405,11 @@ impl Ready {
         other
     }
 
-    /// The interface called `name` with the sizes asked for, fit for this server's device and cores.
+    /// The interface called `name` with the sizes asked for, fit for this server's device and cores. On a port with fewer
+    /// cores than share a ring, all of them do.
     fn interface(&self, name: &str) -> Result<Interface, Fail> {
         let s = &self.setup;
-        let queues = self.cores / self.ports;
+        let queues = self.ports.most_cores();
         let shared_by = s.shared_by.unwrap_or(if name == "ddring" { 1 } else { queues });
         let interface = match name {
             "privring" => Interface::PrivRing(rings::privring::Sizes { ring: s.ring }),
@@ -421,8 +457,8 @@ impl Ready {
     pub(crate) fn settings(&self) -> serde_json::Map<String, serde_json::Value> {
         let s = &self.setup;
         let value = serde_json::json!({
-            "cores": self.cores,
-            "ports": self.ports,
+            "cores": self.ports.all_cores(),
+            "ports": self.ports.count(),
             "emulated": s.emulated,
             "app": s.app,
             "target_reads": s.target_reads,
@@ -447,10 +483,15 @@ impl Ready {
             "resolution_pct": s.resolution,
             "trial_ms": s.trial_ms,
         });
-        match value {
+        let mut map = match value {
             serde_json::Value::Object(map) => map,
             _ => serde_json::Map::new(),
+        };
+        if self.ports.stated {
+            map.insert("port_load".into(), self.ports.load_text().into());
+            map.insert("port_cores".into(), self.ports.cores_text().into());
         }
+        map
     }
 
     /// Frames of the capture; `None` for generated traffic, which has no end.
@@ -498,8 +539,12 @@ impl Ready {
         flag("rate", &self.rate);
         flag("steer", &s.steer);
         flag("server", &quoted(&s.server));
-        flag("cores", &self.cores);
-        flag("ports", &self.ports);
+        flag("cores", &self.ports.all_cores());
+        flag("ports", &self.ports.count());
+        if self.ports.stated {
+            flag("port-load", &self.ports.load_text());
+            flag("port-cores", &self.ports.cores_text());
+        }
         flag("app", &s.app);
         if s.target_reads > 0 {
             flag("target-reads", &s.target_reads);

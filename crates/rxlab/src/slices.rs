@@ -1,7 +1,7 @@
 //! How unevenly frames fall on cores over time: no run of the model, only its source and its pipeline's
 //! choice of a core.
 
-use traffic::{Arrival, Line};
+use traffic::Arrival;
 
 use crate::fail::Fail;
 use crate::figure::Measured;
@@ -28,7 +28,7 @@ pub(crate) fn slices(ready: &Ready, count: u32, command: &str) -> Result<Vec<(f6
     };
     let count = u64::from(count.max(1));
     let start = frames[0].0;
-    let mut per_core = vec![vec![0u64; ready.cores as usize]; count as usize];
+    let mut per_core = vec![vec![0u64; ready.ports.all_cores() as usize]; count as usize];
     for (at, queue) in frames {
         let slice = ((at - start) * count / (span + 1)) as usize;
         per_core[slice][usize::from(queue)] += 1;
@@ -44,25 +44,26 @@ pub(crate) fn slices(ready: &Ready, count: u32, command: &str) -> Result<Vec<(f6
     Ok(per_core.iter().enumerate().map(slice).collect())
 }
 
-/// Time in ps and core of each frame, in order of time; ports share the cores evenly.
+/// Time in ps and core of each frame, in order of time.
 fn queues(ready: &Ready) -> Vec<(u64, u16)> {
-    let (ports, cores) = (ready.ports, (ready.cores / ready.ports) as u16);
-    let steer = ready.steer.over(cores);
-    let frames = ready.frames().unwrap_or(FRAMES) / u64::from(ports);
-    let mut found = Vec::new();
-    for port in 0..ports {
-        let line = Line { port, ports, gbps: ready.server.nic.port_gbps };
-        let mut source = ready.workload.source_on(line, ready.rate, ready.seed());
+    let (ports, frames) = (&ready.ports, ready.frames().unwrap_or(FRAMES));
+    let all: u64 = ports.loads.iter().map(|load| u64::from(*load)).sum();
+    let (mut found, mut first) = (Vec::new(), 0);
+    for (port, (&cores, &load)) in ports.cores.iter().zip(&ports.loads).enumerate() {
+        let steer = ready.steer.over(cores as u16);
+        let line = (port as u32, ready.server.nic.port_gbps);
+        let mut source = ports.source(line, &ready.workload, ready.steer, ready.rate, ready.seed());
         let mut a = Arrival::EMPTY;
-        for _ in 0..frames {
+        for _ in 0..frames * u64::from(load) / all.max(1) {
             if !source.next(&mut a) {
                 break;
             }
             let head = &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())];
             if let Some(class) = nic::classify(&steer, head, u32::from(a.len)) {
-                found.push((a.at, port as u16 * cores + class.queue));
+                found.push((a.at, first + class.queue));
             }
         }
+        first += cores as u16;
     }
     found.sort_unstable();
     found

@@ -227,7 +227,7 @@ impl Options {
         let server = Rc::new(RefCell::new(Host::server(job, gbps, HOST_DELAY)));
         let mut scenario = Scenario {
             app: App::L3fwd,
-            cores: 2 * point.cores,
+            port_cores: point.ports.cores.repeat(2),
             peers: vec![client.clone(), server.clone()],
             limit: Ps::from_us(self.limit_s * 1_000_000),
             ..point.scenario(Vec::new())

@@ -1,4 +1,4 @@
-use model::{CoreReport, Dram, Latency, Report};
+use model::{CoreReport, Dram, Latency, PortReport, Report};
 
 use super::*;
 
@@ -47,6 +47,21 @@ fn contender<'a>(interface: &'a str, report: &'a Report) -> Contender<'a> {
 
 fn only(report: &Report, best: &Report) -> Diagnosis {
     diagnose(&MACHINE, &contender("x", report), &contender("best", best))
+}
+
+/// Two ports of eight cores, 1.9 and 0.6 of their time asked for.
+#[test]
+fn cores_that_do_not_follow_the_traffic_are_named() {
+    let mut r = dropping(calm(160.0, 60.0), "ring_full", 8000, 0..8);
+    r.per_core[..8].iter_mut().for_each(|c| c.mpps = 2.8);
+    let unknown = only(&r, &calm(197.0, 80.0));
+    assert_eq!(unknown.mechanism, Mechanism::RssImbalance, "nobody has told ports apart");
+    let port = |port| PortReport { port, first_core: 8 * port, cores: 8, ..PortReport::default() };
+    r.per_port = vec![port(0), port(1)];
+    let found = only(&r, &calm(197.0, 80.0));
+    assert_eq!(found.mechanism, Mechanism::PortImbalance);
+    assert!(found.text.contains("the 8 cores of port 0 are asked for 190% of their time"), "{}", found.text);
+    assert!(found.text.contains("the 8 cores of port 1 are asked for 60%"), "{}", found.text);
 }
 
 #[test]

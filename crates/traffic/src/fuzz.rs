@@ -14,7 +14,7 @@ pub fn capture(bytes: &[u8]) {
     let workload = Workload::Pcap(Arc::new(trace));
     for rate in [Rate::Gbps(100.0), Rate::Own] {
         for port in 0..2 {
-            let mut source = workload.source_on(Line { port, ports: 2, gbps: 100.0 }, rate, 1);
+            let mut source = workload.source_on(Line { port, loads: &[1, 1], gbps: 100.0 }, rate, 1);
             let (mut out, mut last) = (Arrival::EMPTY, 0);
             for _ in 0..2 * packets.min(1000) {
                 if !source.next(&mut out) {

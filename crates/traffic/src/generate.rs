@@ -5,7 +5,7 @@ use crate::partition::Partitions;
 use crate::powers::{Powers, powers};
 use crate::replay::mix;
 use crate::sizes::{HEADERS, Objects, PUT, imix, unit};
-use crate::wire::Wire;
+use crate::wire::{Deal, Wire};
 use crate::{Arrival, Arrivals, HEAD, Line, Rate, Sizes, Source, Spec, wire_bytes};
 use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
@@ -17,9 +17,7 @@ pub(crate) struct Generator {
     frames: Frames,
     draw: Draw,
     partitions: Option<Partitions>,
-    /// Flow number of this port's flow 0, and from one to the next.
-    port: u32,
-    ports: u32,
+    deal: Deal,
     /// Added to flow numbers: seeds give other addresses.
     salt: u32,
     clock: Clock,
@@ -41,7 +39,7 @@ enum Frames {
 }
 
 impl Generator {
-    pub(crate) fn new(spec: &Spec, line: Line, rate: Rate, seed: u64) -> Self {
+    pub(crate) fn new(spec: &Spec, line: Line<'_>, rate: Rate, seed: u64) -> Self {
         let pace = line.pace(rate);
         let idle = pace.is_none();
         let flows = line.share(spec.flows);
@@ -60,8 +58,7 @@ impl Generator {
             frames,
             draw: Draw::new(spec.draw, flows.max(1)),
             partitions,
-            port: line.port,
-            ports: line.ports,
+            deal: Deal::new(&line),
             salt: salt(seed),
             clock,
             wire: Wire::new(line),
@@ -106,8 +103,7 @@ impl Source for Generator {
         out.len = len;
         out.head_len = HEADERS as u8;
         out.head = self.template;
-        let flow = (flow as u32).wrapping_mul(self.ports).wrapping_add(self.port);
-        let name = name(flow.wrapping_add(self.salt));
+        let name = name(self.deal.number(flow as u32).wrapping_add(self.salt));
         address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len, 0);
         true
     }

@@ -105,15 +105,17 @@ pub enum Workload {
 impl Workload {
     /// The frames of port `port` (from 0) of `ports`, at 100 Gbps of line rate each.
     pub fn source(&self, port: u32, ports: u32, rate: Rate, seed: u64) -> Box<dyn Source> {
-        self.source_on(Line { port, ports, gbps: Line::GBPS }, rate, seed)
+        let loads = vec![1; ports as usize];
+        self.source_on(Line { port, loads: &loads, gbps: Line::GBPS }, rate, seed)
     }
 
-    /// The frames of one port. A flow stays on one port: a capture's flows are dealt to the ports so
-    /// that their bytes are even (heaviest first, each to the lightest port), a generator's by number.
+    /// The frames of one port. A flow stays on one port, and ports have flows in proportion to their loads: a
+    /// capture's are dealt by their bytes (heaviest first, each to the port that has the fewest for its load), a
+    /// generator's by number. So a capture is compressed alike on all ports.
     ///
     /// Each port gets its share of `rate`, at most its line rate. A port beyond the number of flows,
     /// one that does not exist and a rate that is not positive get no frames.
-    pub fn source_on(&self, line: Line, rate: Rate, seed: u64) -> Box<dyn Source> {
+    pub fn source_on(&self, line: Line<'_>, rate: Rate, seed: u64) -> Box<dyn Source> {
         match self {
             Workload::Pcap(trace) => Box::new(replay::Replay::new(trace.clone(), line, rate, seed)),
             Workload::Generated(spec @ Spec { sizes: Sizes::Kv { put_percent }, .. }) => {

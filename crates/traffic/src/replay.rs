@@ -23,7 +23,7 @@ pub(crate) struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn new(trace: Arc<Trace>, line: Line, rate: Rate, seed: u64) -> Self {
+    pub(crate) fn new(trace: Arc<Trace>, line: Line<'_>, rate: Rate, seed: u64) -> Self {
         let pace = line.pace(rate);
         let order = if pace.is_some() { dealt(&trace, line) } else { Vec::new() };
         let wire_total: u64 = order.iter().map(|i| wire(&trace.frames()[*i as usize])).sum();
@@ -68,20 +68,25 @@ fn wire(frame: &Frame) -> u64 {
 }
 
 /// The frames of one port: flows are dealt heaviest first, each to the port with the fewest bytes so
-/// far, so that the ports are even and a flow stays on one port.
-fn dealt(trace: &Trace, line: Line) -> Vec<u32> {
+/// far for its load, so that ports have bytes in proportion and a flow stays on one port.
+fn dealt(trace: &Trace, line: Line<'_>) -> Vec<u32> {
     let flows = trace.flows();
     let mut heaviest: Vec<u32> = (0..flows.len() as u32).collect();
     heaviest.sort_by_key(|f| (std::cmp::Reverse(flows[*f as usize]), *f));
-    let mut load: std::collections::BTreeSet<(u64, u32)> =
-        (0..line.ports.min(flows.len() as u32)).map(|p| (0, p)).collect();
-    let mut port = vec![0; flows.len()];
+    let mut has: Vec<(u64, u16)> = line.loads.iter().map(|load| (0, *load)).collect();
+    let mut mine = vec![false; flows.len()];
     for flow in heaviest {
-        let Some((bytes, p)) = load.pop_first() else { break };
-        port[flow as usize] = p;
-        load.insert((bytes + flows[flow as usize], p));
+        // The fewest bytes for its load; of those level the port with the larger load.
+        let for_load = |a: &(u64, u16), b: &(u64, u16)| {
+            let scaled = |bytes: u64, other: u16| u128::from(bytes) * u128::from(other);
+            scaled(a.0, b.1).cmp(&scaled(b.0, a.1)).then(b.1.cmp(&a.1))
+        };
+        let ports = has.iter_mut().enumerate().filter(|(_, (_, load))| *load > 0);
+        let Some((port, (bytes, _))) = ports.min_by(|a, b| for_load(a.1, b.1)) else { break };
+        *bytes += flows[flow as usize];
+        mine[flow as usize] = port == line.port as usize;
     }
-    let mine = |(_, f): &(usize, &Frame)| port[f.flow as usize] == line.port;
+    let mine = |(_, f): &(usize, &Frame)| mine[f.flow as usize];
     trace.frames().iter().enumerate().filter(mine).map(|(i, _)| i as u32).collect()
 }
 

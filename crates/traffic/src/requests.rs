@@ -5,7 +5,7 @@ use crate::flows::{Draw, name};
 use crate::generate::{Clock, address, salt, template};
 use crate::replay::mix;
 use crate::sizes::{GET, HEADERS, PUT, unit};
-use crate::wire::Wire;
+use crate::wire::{Deal, Wire};
 use crate::{Arrival, HEAD, Line, Rate, Source, Spec, wire_bytes};
 use packet::kv::{self, HEADER, KEY, Op, Request, VALUE};
 use packet::{PARTITION_PORT, checksum};
@@ -21,7 +21,7 @@ pub(crate) struct Requests {
     /// The share of puts.
     puts: f64,
     draw: Draw,
-    line: Line,
+    deal: Deal,
     /// Added to key numbers: seeds have other keys.
     salt: u32,
     partitions: u32,
@@ -34,7 +34,7 @@ pub(crate) struct Requests {
 }
 
 impl Requests {
-    pub(crate) fn new(spec: &Spec, put_percent: f64, line: Line, rate: Rate, seed: u64) -> Self {
+    pub(crate) fn new(spec: &Spec, put_percent: f64, line: Line<'_>, rate: Rate, seed: u64) -> Self {
         let pace = line.pace(rate);
         let keys = line.share(spec.flows);
         let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
@@ -43,7 +43,7 @@ impl Requests {
             rng,
             puts: put_percent / 100.0,
             draw: Draw::new(spec.draw, keys.max(1)),
-            line,
+            deal: Deal::new(&line),
             salt: salt(seed),
             partitions: spec.partitions.max(1),
             clock,
@@ -65,7 +65,7 @@ impl Source for Requests {
         let put = unit(&mut self.rng) < self.puts;
         let (op, value_len, len) = if put { (Op::Put, VALUE, PUT) } else { (Op::Get, 0, GET) };
         let due = self.clock.next(wire_bytes(len), &mut self.rng);
-        let number = (rank as u32).wrapping_mul(self.line.ports).wrapping_add(self.line.port);
+        let number = self.deal.number(rank as u32);
         let mut key = [0; KEY as usize];
         key[..NUMBER].copy_from_slice(&(u64::from(self.salt) + u64::from(number)).to_be_bytes());
         let partition = kv::partition(kv::hash(&key), self.partitions);

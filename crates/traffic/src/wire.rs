@@ -14,33 +14,82 @@ pub fn wire_bytes(len: u16) -> u32 {
 
 /// One port of several, and its line rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Line {
+pub struct Line<'a> {
     /// Which port, from 0.
     pub port: u32,
-    /// How many ports there are.
-    pub ports: u32,
+    /// What part of the traffic each port gets, in whole numbers above 0: `&[3, 1]` are two ports, the first with
+    /// three quarters.
+    pub loads: &'a [u16],
     /// Line rate of each port, in Gbps.
     pub gbps: f64,
 }
 
-impl Line {
+impl Line<'_> {
     /// Line rate where none is given, in Gbps.
     pub const GBPS: f64 = 100.0;
 
     /// Flows of this port, of `flows` that are dealt to all.
-    pub(crate) fn share(&self, flows: u64) -> u64 {
-        flows.saturating_sub(u64::from(self.port)).div_ceil(u64::from(self.ports.max(1)))
+    pub fn share(&self, flows: u64) -> u64 {
+        Deal::new(self).share(flows)
+    }
+
+    /// This port's load; 0 for one that does not exist.
+    fn load(&self) -> u16 {
+        self.loads.get(self.port as usize).copied().unwrap_or(0)
     }
 
     /// Picoseconds per byte at this port's share of `rate` (its line rate at most); `None` when
-    /// nothing can be sent.
+    /// nothing can be sent. Where the rate is the line's, the ports with the largest load have it.
     pub(crate) fn pace(&self, rate: Rate) -> Option<f64> {
+        let load = f64::from(self.load());
         let share = match rate {
-            Rate::Gbps(total) => total / f64::from(self.ports),
-            Rate::Own => self.gbps,
+            Rate::Gbps(total) => total * load / self.loads.iter().map(|l| f64::from(*l)).sum::<f64>(),
+            Rate::Own => self.gbps * load / f64::from(self.loads.iter().copied().max().unwrap_or(0)),
         };
-        let sends = self.port < self.ports && share > 0.0 && self.gbps > 0.0 && self.gbps.is_finite();
+        let sends = share > 0.0 && self.gbps > 0.0 && self.gbps.is_finite();
         sends.then(|| 8000.0 / share.min(self.gbps))
+    }
+}
+
+/// How generated flows are dealt to ports: by number, in rounds of as many as the loads add up to.
+#[derive(Clone, Debug)]
+pub(crate) struct Deal {
+    round: u32,
+    /// The numbers of a round that are this port's, in order.
+    mine: Vec<u32>,
+}
+
+impl Deal {
+    /// A round begins with a flow for each port, so that few flows leave none without; the others are spread
+    /// evenly over it.
+    pub(crate) fn new(line: &Line<'_>) -> Deal {
+        let turns = |(p, &load): (usize, &u16)| (0..u64::from(load)).map(move |k| (p, k, u64::from(load)));
+        let mut round: Vec<(usize, u64, u64)> = line.loads.iter().enumerate().flat_map(turns).collect();
+        // The k-th of n stands in the middle of the k-th of n equal parts.
+        let before = |a: &(usize, u64, u64), b: &(usize, u64, u64)| {
+            let middle = |k: u64, other: u64| if k == 0 { 0 } else { (2 * k + 1) * other };
+            middle(a.1, b.2).cmp(&middle(b.1, a.2)).then(a.0.cmp(&b.0))
+        };
+        round.sort_by(before);
+        let mine =
+            |(at, (p, ..)): (usize, &(usize, u64, u64))| (*p == line.port as usize).then_some(at as u32);
+        Deal { round: round.len() as u32, mine: round.iter().enumerate().filter_map(mine).collect() }
+    }
+
+    fn share(&self, flows: u64) -> u64 {
+        let (rounds, rest) = (flows / u64::from(self.round.max(1)), flows % u64::from(self.round.max(1)));
+        rounds * self.mine.len() as u64 + self.mine.partition_point(|at| u64::from(*at) < rest) as u64
+    }
+
+    /// The number among all flows of this port's `flow`.
+    #[inline]
+    pub(crate) fn number(&self, flow: u32) -> u32 {
+        let (round, turn) = match self.mine.len() as u32 {
+            0 | 1 => (flow, 0),
+            n => (flow / n, flow % n),
+        };
+        let at = self.mine.get(turn as usize).copied().unwrap_or(0);
+        round.wrapping_mul(self.round).wrapping_add(at)
     }
 }
 
@@ -55,7 +104,7 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(line: Line) -> Self {
+    pub(crate) fn new(line: Line<'_>) -> Self {
         let ps_per_byte = 8000.0 / line.gbps;
         Self { ps_per_byte, free: 0, last: (0, time(0, ps_per_byte)) }
     }

@@ -17,7 +17,7 @@ pub(crate) struct Sizes {
     pub bx: u32,
 }
 
-/// What the guidelines say of a server whose cores are divided evenly over its NICs.
+/// What the guidelines say of a server whose cores are divided over its NICs.
 #[derive(Clone, Debug)]
 pub(crate) struct Guideline {
     /// The advice.
@@ -26,8 +26,10 @@ pub(crate) struct Guideline {
     pub burst: u32,
     /// Cores of all NICs, and of one: an Ax ring each.
     pub cores: u32,
-    /// The same of one NIC.
+    /// The same of the NIC with the fewest.
     pub per_nic: u32,
+    /// The same of each.
+    pub nics: Vec<u32>,
     /// Smallest and largest ring of the device.
     pub device: (u32, u32),
     /// Bytes that DDIO may fill.
@@ -39,11 +41,12 @@ pub(crate) struct Guideline {
 }
 
 impl Guideline {
-    /// Sizes for `cores` on `ports` of a server.
-    pub(crate) fn new(server: &Server, cores: u32, ports: u32) -> Guideline {
+    /// Sizes for a server with so many cores for each of its NICs.
+    pub(crate) fn new(server: &Server, nics: &[u32]) -> Guideline {
         let device = device(server);
         let fit = |n: u32| n.clamp(device.0, device.1);
-        let per_nic = (cores / ports.max(1)).max(1);
+        let cores = nics.iter().sum::<u32>();
+        let per_nic = nics.iter().copied().min().unwrap_or(0).max(1);
         let burst = (BURST_AT_100_GBPS * server.nic.port_gbps / 100.0).ceil() as u32;
         let ddio = server.ddio_bytes();
         let entries = ddio / (u64::from(cores.max(1)) * buffer_bytes());
@@ -57,6 +60,7 @@ impl Guideline {
             burst,
             cores,
             per_nic,
+            nics: nics.to_vec(),
             device,
             ddio,
             most_ax,
@@ -95,18 +99,38 @@ impl Guideline {
                 holds(self.posted_bytes(ax) <= self.ddio)
             ),
             format!(
-                "(2) the Ax rings of a NIC take a burst without a refill: {} x {ax} = {posted} >= {} {}",
+                "(2) the Ax rings of {} take a burst without a refill: {} x {ax} = {posted} >= {} {}",
+                if self.alike() { "a NIC" } else { "the NIC with the fewest" },
                 self.per_nic,
                 self.burst,
                 holds(posted >= self.burst)
             ),
             format!(
-                "the device takes {} to {} entries; association all-to-all among the {} cores of a NIC",
-                self.device.0, self.device.1, self.per_nic
+                "the device takes {} to {} entries; association all-to-all among the {}",
+                self.device.0,
+                self.device.1,
+                if self.alike() {
+                    format!("{} cores of a NIC", self.per_nic)
+                } else {
+                    format!("cores of each NIC, {}", self.each_nic())
+                }
             ),
         ];
         lines.extend(self.conflict());
         lines
+    }
+
+    /// Whether all NICs have as many cores.
+    fn alike(&self) -> bool {
+        self.nics.iter().all(|cores| *cores == self.per_nic)
+    }
+
+    /// Cores of each NIC: `8`, or `12:4`.
+    pub(crate) fn each_nic(&self) -> String {
+        if self.alike() {
+            return self.per_nic.to_string();
+        }
+        self.nics.iter().map(u32::to_string).collect::<Vec<_>>().join(":")
     }
 
     /// What the guideline gives up where its conditions contradict each other.
@@ -150,7 +174,7 @@ mod tests {
 
     #[test]
     fn the_papers_server_gets_the_papers_sizes() {
-        let g = Guideline::new(&testbed(|_| ()), 16, 2);
+        let g = Guideline::new(&testbed(|_| ()), &[8, 8]);
         assert_eq!(g.sizes, Sizes { ax: 128, bx: 1024 });
         // 16 x 128 x 1536 B are 3 of the 4 MiB of 2 ways.
         assert_eq!(g.margin_pct(128), 25.0);
@@ -160,32 +184,51 @@ mod tests {
 
     #[test]
     fn condition_one_counts_all_nics_and_condition_two_one() {
-        let one = Guideline::new(&testbed(|_| ()), 8, 1);
-        let two = Guideline::new(&testbed(|_| ()), 8, 2);
+        let one = Guideline::new(&testbed(|_| ()), &[8]);
+        let two = Guideline::new(&testbed(|_| ()), &[4, 4]);
         assert_eq!((one.sizes.ax, two.sizes.ax), (128, 256));
         assert_eq!(one.margin_pct(128), two.margin_pct(128));
     }
 
     #[test]
+    fn nics_of_unequal_cores_count_together_and_the_smallest_alone() {
+        let g = Guideline::new(&testbed(|_| ()), &[12, 4]);
+        // (2): 4 x 256 take 1024 frames. (1): 16 x 256 x 1536 B are 6 of 4 MiB.
+        assert_eq!((g.cores, g.per_nic, g.sizes), (16, 4, Sizes { ax: 256, bx: 1024 }));
+        assert_eq!(g.margin_pct(256), -50.0);
+        let reasons = g.reasons(g.sizes).join("\n");
+        for part in [
+            "16 rings x 256",
+            "of the NIC with the fewest",
+            "4 x 256 = 1024 >= 1024 holds",
+            "cores of each NIC, 12:4",
+        ] {
+            assert!(reasons.contains(part), "{part}: {reasons}");
+        }
+        let even = Guideline::new(&testbed(|_| ()), &[8, 8]);
+        assert!(!even.reasons(even.sizes).join("").contains("fewest"));
+    }
+
+    #[test]
     fn a_burst_grows_with_the_rate_of_the_port() {
         for (gbps, bx) in [(25.0, 256), (40.0, 512), (100.0, 1024), (200.0, 2048), (400.0, 4096)] {
-            let g = Guideline::new(&testbed(|s| s.nic.port_gbps = gbps), 16, 2);
+            let g = Guideline::new(&testbed(|s| s.nic.port_gbps = gbps), &[8, 8]);
             assert_eq!(g.sizes.bx, bx, "{gbps}");
         }
     }
 
     #[test]
     fn a_conflict_is_told_with_what_is_given_up() {
-        let small = Guideline::new(&testbed(|s| s.caches.slices = 2), 16, 2);
+        let small = Guideline::new(&testbed(|s| s.caches.slices = 2), &[8, 8]);
         assert_eq!(small.sizes, Sizes { ax: 128, bx: 1024 });
         let text = small.conflict().unwrap();
         assert!(text.contains("|Ax| <= 16, (2) asks for 128: the guideline gives up (1)"), "{text}");
         assert!(small.margin_pct(128) < 0.0);
-        let narrow = Guideline::new(&testbed(|s| s.nic.max_ring = 64), 16, 2);
+        let narrow = Guideline::new(&testbed(|s| s.nic.max_ring = 64), &[8, 8]);
         assert_eq!(narrow.sizes, Sizes { ax: 64, bx: 64 });
         assert!(narrow.conflict().unwrap().contains("gives up (2)"));
         let crowd = |s: &mut Server| (s.caches.slices, s.nic.port_gbps) = (2, 10.0);
-        let device = Guideline::new(&testbed(crowd), 16, 2);
+        let device = Guideline::new(&testbed(crowd), &[8, 8]);
         assert_eq!(device.sizes.ax, 64);
         assert!(device.conflict().unwrap().contains("the device asks for 64"));
     }

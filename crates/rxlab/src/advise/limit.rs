@@ -36,7 +36,7 @@ pub(crate) struct Resource {
 /// As [`crate::point::Point::run`].
 pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
     let Some(asked) = ready.search() else { return Ok(None) };
-    let line = Search { full: ready.server.nic.port_gbps * f64::from(ready.ports), ..asked };
+    let line = Search { full: ready.ports.most_gbps(ready.server.nic.port_gbps), ..asked };
     let points = ready.points("rxbisect", model::Start::Empty)?;
     let Some(point) = points.first() else { return Ok(None) };
     let wire = asked.full.min(line.full) / pair.full.report.offered_gbps.max(1e-9);

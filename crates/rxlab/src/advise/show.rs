@@ -38,7 +38,7 @@ impl Advice {
         };
         row("|Ax| of each core", now.ax.to_string(), guideline.ax.to_string(), "entries");
         row("|Bx| of each core", now.bx.to_string(), guideline.bx.to_string(), "entries");
-        let per_nic = self.guideline.per_nic.to_string();
+        let per_nic = self.guideline.each_nic();
         row("cores of each NIC", per_nic.clone(), per_nic, "cores, each Bx served by the Ax of all of them");
         row("pool", self.pool().to_string(), "-".into(), "buffers: full Ax, Bx and Tx rings, caches");
         table
@@ -47,6 +47,9 @@ impl Advice {
     /// The conditions, what the model adds, and the state that the advice ends in.
     fn reasons(&self) -> Vec<String> {
         let mut lines = self.guideline.reasons(self.sizes);
+        if self.ready.ports.stated {
+            lines.insert(0, self.ready.ports.why());
+        }
         lines.push(self.moved());
         let (margin, full) = (self.margin_pct(), &self.pairs[0].full.report);
         lines.push(format!(
@@ -170,6 +173,9 @@ pub(super) fn text(advice: &Advice) -> String {
     let mut out = compare::title(&advice.ready, &advice.pairs) + "\n\n";
     out += &(advice.settings().text(colour) + "\n" + &list(advice.reasons()));
     out += &format!("\n{}\n", advice.results().text(colour).trim_end());
+    if let Some(ports) = compare::ports(&advice.pairs) {
+        out += &format!("\n{}\n", ports.text(colour).trim_end());
+    }
     out += &("\n".to_string() + &list(advice.lost()) + &list(advice.explained()));
     out += &format!("\n{}\n", advice.breaks());
     if let Some(used) = advice.used() {
@@ -197,7 +203,7 @@ pub(super) fn data(advice: &Advice) -> Value {
             l.used.iter().map(|r| json!({"name": r.name, "used": r.used, "of": r.whole, "unit": r.unit}));
         json!({"gbps": l.breaks_gbps, "diagnosis": l.diagnosis, "used": used.collect::<Vec<_>>()})
     });
-    json!({
+    let mut data = json!({
         "server": advice.ready.server.name,
         "traffic": advice.ready.traffic_json(),
         "defaults": advice.ready.settings(),
@@ -219,7 +225,12 @@ pub(super) fn data(advice: &Advice) -> Value {
         "lost": advice.lost(),
         "breaks": limit,
         "results": advice.pairs.iter().flat_map(|p| [&p.empty, &p.full]).collect::<Vec<_>>(),
-    })
+    });
+    if advice.ready.ports.stated {
+        data["advice"]["port_cores"] = json!(advice.guideline.nics);
+        data["advice"]["port_load"] = json!(advice.ready.ports.loads);
+    }
+    data
 }
 
 /// A setting with what it reached.
@@ -233,7 +244,7 @@ fn scored(mut setting: Value, score: &Score) -> Value {
 pub(super) fn report(advice: &Advice) -> Result<Html, Fail> {
     let mut html = Html::new(&compare::title(&advice.ready, &advice.pairs));
     let Sizes { ax, bx } = advice.sizes;
-    let per_nic = advice.guideline.per_nic;
+    let per_nic = advice.guideline.each_nic();
     html.verdict(
         &format!("|Ax| {ax}, |Bx| {bx}, all-to-all among {per_nic} cores, {} buffers.", advice.pool()),
         &advice.breaks(),
@@ -241,6 +252,9 @@ pub(super) fn report(advice: &Advice) -> Result<Html, Fail> {
     html.table(&advice.settings());
     html.list(advice.reasons());
     html.table(&advice.results());
+    if let Some(ports) = compare::ports(&advice.pairs) {
+        html.table(&ports);
+    }
     html.list(advice.lost().into_iter().chain(advice.explained()));
     if let Some(used) = advice.used() {
         html.table(&used);

@@ -78,7 +78,7 @@ fn draw(dice: &mut Dice, dir: &std::path::Path) -> (Ready, Guideline, String) {
     options.extend(["--seed".into(), seed.to_string()]);
     let overload = dice.between(1.05, 1.5);
     let line = Setup::parse(&options).unwrap().ready().unwrap();
-    let guideline = Guideline::new(&line.server, line.cores, line.ports);
+    let guideline = Guideline::new(&line.server, &line.ports.cores);
     let look = sized(&line, guideline.sizes).points("rxbisect", Start::Full).unwrap()[0].run().unwrap();
     let wire = server.nic.port_gbps * f64::from(server.nic.ports);
     let rate = (wire * overload * look.throughput_gbps / look.offered_gbps).min(wire);

@@ -52,14 +52,14 @@ pub(super) fn all(server: &Server) -> Result<Vec<Prediction>, Fail> {
 
 fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, Fail> {
     let workload = format!("fixed:{len},flows={FLOWS}").parse().map_err(Fail::new)?;
-    let line = Line { port: 0, ports: 1, gbps: server.nic.port_gbps };
+    let line = Line { port: 0, loads: &[1], gbps: server.nic.port_gbps };
     let source = Workload::Generated(workload).source_on(line, Rate::Own, 1);
     let mut scenario = Scenario {
         server: server.clone(),
         interface: interface.clone(),
         emulated: false,
         app: App::Sink,
-        cores: 1,
+        port_cores: vec![1],
         sources: vec![source],
         peers: Vec::new(),
         steer: packet::SteerBy::Rss,

@@ -8,7 +8,7 @@ use traffic::{Arrival, HEAD, MIN_FRAME, Rate, Source, Trace, TraceError, Workloa
 /// All arrivals of the first lap at their own times, on a wire too fast to matter.
 fn lap(trace: Trace) -> Vec<Arrival> {
     let packets = trace.stats().packets;
-    let line = traffic::Line { port: 0, ports: 1, gbps: 1e9 };
+    let line = traffic::Line { port: 0, loads: &[1], gbps: 1e9 };
     let mut source = Workload::Pcap(Arc::new(trace)).source_on(line, Rate::Own, 0);
     let next = |_| {
         let mut out = Arrival::EMPTY;

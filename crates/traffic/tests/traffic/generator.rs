@@ -2,7 +2,7 @@
 
 use packet::{checksum, parse};
 use std::collections::{BTreeMap, BTreeSet};
-use traffic::{Arrival, Rate, Source, Spec, Workload, wire_bytes};
+use traffic::{Arrival, Line, Rate, Source, Spec, Workload, wire_bytes};
 
 fn source(spec: &str, port: u32, ports: u32, gbps: f64, seed: u64) -> Box<dyn Source> {
     Workload::Generated(spec.parse().unwrap()).source(port, ports, Rate::Gbps(gbps), seed)
@@ -93,6 +93,35 @@ fn flows_are_as_many_as_asked_and_split_over_ports() {
     assert!(!source("fixed:60,flows=2", 2, 3, 50.0, 0).next(&mut Arrival::default()), "no flow for port 2");
     // Of 4 billion flows hardly one comes twice.
     assert!(flows("fixed:60,flows=4294967296", 0, 1, 5, 20_000).len() > 19_990);
+}
+
+#[test]
+fn unequal_ports_have_flows_and_rate_in_proportion() {
+    for (loads, flows) in [(&[3u16, 1][..], 1000u64), (&[1, 2, 5], 801), (&[1000, 1], 2), (&[1, 1], 7)] {
+        let w = Workload::Generated(format!("fixed:500,flows={flows}").parse().unwrap());
+        let all: u64 = loads.iter().map(|l| u64::from(*l)).sum();
+        let mut seen = BTreeSet::new();
+        for (port, load) in (0..).zip(loads) {
+            let line = Line { port, loads, gbps: 100.0 };
+            let mine = line.share(flows);
+            let fair = flows as f64 * f64::from(*load) / all as f64;
+            assert!(
+                mine >= 1 && (mine as f64 - fair).abs() <= 1.0,
+                "{mine} flows of {loads:?} for port {port}"
+            );
+            let mut tuples = BTreeSet::new();
+            let n = 40_000;
+            let last = run(w.source_on(line, Rate::Gbps(90.0), 1).as_mut(), n, |a| {
+                tuples.insert(parse(a.bytes()).tuple(a.bytes()).unwrap());
+            });
+            assert_eq!(tuples.len() as u64, mine, "port {port} of {loads:?}");
+            assert!(tuples.into_iter().all(|t| seen.insert(t)), "a flow of two ports of {loads:?}");
+            let gbps = n as f64 * 524.0 * 8000.0 / last as f64;
+            let asked = 90.0 * f64::from(*load) / all as f64;
+            assert!((gbps / asked - 1.0).abs() < 0.01, "port {port} of {loads:?}: {gbps} Gbps");
+        }
+        assert_eq!(seen.len() as u64, flows, "{loads:?}");
+    }
 }
 
 #[test]

@@ -176,10 +176,43 @@ fn all_ports_together_have_the_asked_rate() {
 }
 
 #[test]
+fn unequal_ports_are_compressed_alike() {
+    // 200 flows of one frame each in 200 us, to be carried 3:1.
+    let frames: Vec<_> = (0..200).map(|i| (u64::from(i), udp(i, 1000))).collect();
+    let w = workload(&frames);
+    let source = |port, rate| w.source_on(Line { port, loads: &[3, 1], gbps: 100.0 }, rate, 0);
+    let mut seen = BTreeSet::new();
+    for (port, share, count) in [(0, 0.75, 150), (1, 0.25, 50)] {
+        let got = take(source(port, Rate::Gbps(80.0)).as_mut(), 20 * count);
+        let flows: BTreeSet<_> = got[..count].iter().map(tuple).collect();
+        assert_eq!(flows.len(), count, "a lap of port {port}");
+        assert!(flows.iter().all(|f| seen.insert(*f)), "a flow stays on one port");
+        let bytes: u64 = got.iter().map(|a| u64::from(wire_bytes(a.len))).sum();
+        let gbps = bytes as f64 * 8000.0 / got.last().unwrap().at as f64;
+        assert!((gbps / (80.0 * share) - 1.0).abs() < 0.01, "port {port}: {gbps} Gbps");
+        // The capture's own time: a lap lasts as long on both ports.
+        let own = take(source(port, Rate::Own).as_mut(), count + 1);
+        let first = |a: &Arrival| (a.at - time(1000)) as f64 / 1e6;
+        let lap = first(&own[count]) - first(&own[0]);
+        assert!((lap - 200.0).abs() < 1e-3, "port {port}: a lap of {lap} us");
+    }
+}
+
+#[test]
+fn every_port_has_flows_where_there_are_enough() {
+    let frames: Vec<_> = (0..2).map(|i| (u64::from(i), udp(i, 1000))).collect();
+    let w = workload(&frames);
+    for port in 0..2 {
+        let line = Line { port, loads: &[1000, 1], gbps: 100.0 };
+        take(w.source_on(line, Rate::Own, 0).as_mut(), 10);
+    }
+}
+
+#[test]
 fn no_port_exceeds_its_line() {
     let w = workload(&[(0, udp(1, 1000)), (3, udp(2, 500))]);
     for gbps in [10.0, 25.0, 100.0] {
-        let line = Line { port: 0, ports: 1, gbps };
+        let line = Line { port: 0, loads: &[1], gbps };
         let got = take(w.source_on(line, Rate::Gbps(1e6), 0).as_mut(), 1000);
         let mut last = 0;
         for a in got {

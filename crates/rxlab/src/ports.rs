@@ -128,7 +128,7 @@ impl Ports {
         self.loads.iter().map(|load| f64::from(*load)).sum()
     }
 
-    /// Of `flows`, or `frames`, how many are `port`'s.
+    /// Of `flows`, how many are dealt to `port`.
     pub(crate) fn share(&self, port: u32, flows: u64) -> u64 {
         self.line(port, Line::GBPS).share(flows)
     }

@@ -49,6 +49,29 @@ fn an_emulated_nic_says_so_and_runs_again() {
 }
 
 #[test]
+fn ports_that_differ_are_told_apart_and_run_again() {
+    let args = small(&["--port-load", "3:1", "--cores", "4", "--interfaces", "shring,corec", "--json"]);
+    let args: Vec<_> =
+        args.into_iter().enumerate().filter(|(i, _)| !matches!(i, 1 | 2)).map(|a| a.1).collect();
+    let found = json(&args);
+    let defaults = &found["defaults"];
+    assert_eq!((&defaults["port_load"], &defaults["port_cores"]), (&"3:1".into(), &"3:1".into()));
+    for row in found["results"].as_array().unwrap() {
+        let ports = row["per_port"].as_array().unwrap();
+        let value = |p: usize, name: &str| ports[p][name].as_f64().unwrap();
+        assert_eq!(ports.len(), 2);
+        assert_eq!((value(0, "cores"), value(1, "cores"), value(1, "first_core")), (3.0, 1.0, 3.0));
+        assert!((value(0, "offered_gbps") / value(1, "offered_gbps") - 3.0).abs() < 0.05, "{ports:?}");
+        assert_eq!(row["params"]["shared_by"], 3);
+        assert_eq!(row["conservation"]["buffers"], row["conservation"]["buffers_free"]);
+    }
+    let again: Vec<_> = found["results"][0]["reproduce"].as_str().unwrap().split(' ').skip(1).collect();
+    let again: Vec<_> = again.into_iter().chain(["--no-search", "--json"]).collect();
+    assert_eq!(json(&again)["results"][0], found["results"][0]);
+    assert!(json(&small(&["--interfaces", "privring", "--json"]))["results"][0].get("per_port").is_none());
+}
+
+#[test]
 fn advice_names_sizes_reasons_and_what_breaks() {
     let words =
         "advise --nics 1 --cores 2 --rate 34 --placements 1 --trial-ms 10 --limit-ms 40 --resolution 4";
@@ -110,6 +133,15 @@ fn bad_values_are_told_in_one_line() {
     refused(&["compare", "--cores", "0"], &["--cores 0", "1 to 16"]);
     refused(&["compare", "--cores", "17"], &["--cores 17", "1 to 16"]);
     refused(&["compare", "--cores", "3"], &["--cores 3", "multiple of the 2 ports"]);
+    refused(&["compare", "--port-load", "3:0"], &["--port-load 3:0", "whole number from 1 to 1000"]);
+    refused(&["advise", "--port-load", "3:1:1"], &["--ports 3", "1 to 2"]);
+    refused(&["compare", "--port-load", "3:1", "--ports", "1"], &["--port-load 3:1", "1 numbers"]);
+    refused(&["compare", "--port-cores", "12:5"], &["--cores 17", "1 to 16"]);
+    refused(&["compare", "--port-cores", "8:4", "--cores", "16"], &["--port-cores 8:4", "16 cores"]);
+    refused(&["compare", "--port-load", "3:1", "--rate", "150"], &["--rate 150", "3:1", "133.3"]);
+    let one = ["compare", "--port-load", "3:1", "--workload", "fixed:1500,flows=1"];
+    refused(&one, &["--port-load 3:1", "2 flows or more"]);
+    refused(&["bench", "model", "--port-load", "x"], &["--port-load x"]);
     refused(&["compare", "--cores", "many"], &["--cores", "many"]);
     refused(&["compare", "--interfaces", "tokenring"], &["tokenring", "privring, shring, rxbisect"]);
     refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat, nf, kv"]);

@@ -188,3 +188,48 @@ fn the_advice_is_within_3_percent_of_the_best_setting() {
 fn the_advice_is_within_3_percent_of_the_best_setting_of_20_servers() {
     bar(20);
 }
+
+/// Two NICs with loads of 3:1 on four cores, and more `options`.
+fn unequal(options: &str) -> Ready {
+    let all = format!(
+        "--port-load 3:1 --cores 4 --placements 1 --limit-ms 40 --trial-ms 10 --resolution 1 {options}"
+    );
+    let words: Vec<String> = all.split_whitespace().map(str::to_string).collect();
+    Setup::parse(&words).unwrap().ready().unwrap()
+}
+
+#[test]
+fn cores_in_proportion_carry_what_an_equal_division_drops() {
+    // A core forwards some 15 Gbps of the 50: three get 12.5 each, two of four 18.75.
+    let run = |options: &str| unequal(options).points("rxbisect", Start::Full).unwrap()[0].run().unwrap();
+    let [divided, equal] = ["--rate 50", "--rate 50 --port-cores equal"].map(run);
+    assert_eq!(divided.drops.values().sum::<u64>(), 0, "{:?}", divided.per_port);
+    assert!(divided.throughput_gbps > 0.99 * divided.offered_gbps, "{:?}", divided.per_port);
+    assert!(equal.throughput_gbps < 0.95 * divided.throughput_gbps, "{:?}", equal.per_port);
+    assert!(equal.per_port[0].drop_pct > 5.0 && equal.per_port[1].drops == 0, "{:?}", equal.per_port);
+    for r in [&divided, &equal] {
+        assert_eq!(r.conservation.buffers, r.conservation.buffers_free);
+        let offered = [r.per_port[0].offered_gbps, r.per_port[1].offered_gbps];
+        assert!((offered[0] / offered[1] - 3.0).abs() < 0.01, "{offered:?}");
+    }
+}
+
+#[test]
+fn the_advice_for_unequal_nics_is_within_3_percent_of_the_best_setting() {
+    let ready = unequal("--rate 55");
+    assert_eq!(ready.ports.cores, [3, 1]);
+    let guideline = Guideline::new(&ready.server, &ready.ports.cores);
+    // One ring of the second NIC takes a burst alone; all four count for DDIO.
+    assert_eq!((guideline.per_nic, guideline.cores), (1, 4));
+    assert_eq!(guideline.sizes, Sizes { ax: 1024, bx: 1024 });
+    let (advice, mut known) =
+        refine(guideline.sizes, guideline.device, |sizes| measure(&ready, sizes)).unwrap();
+    let all = [64, 256, 1024].map(|ax| [256, 1024, 4096].map(|bx| Sizes { ax, bx })).concat();
+    let new: Vec<Sizes> = all.into_iter().filter(|s| !known.contains_key(s)).collect();
+    known.extend(new.iter().copied().zip(measure(&ready, &new).unwrap()));
+    let top = best(known.values());
+    let share = |s: Sizes| known[&s].share(top);
+    let any = known.keys().map(|s| share(*s)).fold(0.0, f64::max);
+    let bar = if any >= 1.0 - BAR { 1.0 - BAR } else { any - BAR };
+    assert!(share(advice) >= bar, "{advice:?}: {} of {any}, {known:?}", share(advice));
+}

@@ -81,7 +81,9 @@ impl Tables {
         let table = |value| Declared::new(self.shape, self.flows, value);
         let route = |fib: &Arc<l3fwd::Fib>, table| l3fwd::L3fwd::new(fib.clone(), table, cycles);
         Ok(ModelApp::Packets(match (s.app, &self.kind) {
-            (App::Sink, _) => return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core: place.core, cycles })),
+            (App::Sink, _) => {
+                return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core: place.core, cycles }));
+            }
             (App::Ipsec, Kind::Routes(fib, table)) => {
                 let sa = Sa::declared(Suite::default(), place.core as u32 + 1, ipsec::HERE, ipsec::THERE);
                 AnyApp::Ipsec(Ipsec::new(route(fib, *table), Spd::thirds(), sa, sealing(s)))

@@ -256,6 +256,8 @@ int rxlab_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *r
 uint64_t rxlab_rss_types(void);
 
 /* rxlab_stats.c */
+/* A count since the last reset; word lies in d->now. */
+uint64_t rxlab_since_reset(const struct rxlab_dev *d, const uint64_t *word);
 uint64_t rxlab_rx_outcome(const struct rxlab_dev *d, uint16_t queue, uint32_t outcome);
 int rxlab_stats_get(struct rte_eth_dev *dev, struct rte_eth_stats *stats);
 int rxlab_stats_reset(struct rte_eth_dev *dev);

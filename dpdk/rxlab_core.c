@@ -151,7 +151,8 @@ start_service(struct rxlab_core *core, const char *name)
 	return 0;
 }
 
-static void
+/* Whether no lcore runs the service any more. */
+static bool
 stop_service(struct rxlab_core *core)
 {
 	unsigned int ms;
@@ -160,7 +161,10 @@ stop_service(struct rxlab_core *core)
 	rte_service_component_runstate_set(core->service, 0);
 	for (ms = 0; ms < SERVICE_STOP_MS && rte_service_may_be_active(core->service) == 1; ms++)
 		rte_delay_ms(1);
+	if (rte_service_may_be_active(core->service) == 1)
+		return false;
 	rte_service_component_unregister(core->service);
+	return true;
 }
 
 static int
@@ -227,8 +231,11 @@ rxlab_core_put(struct rxlab_core *core)
 	if (core == NULL || --core->refs > 0)
 		return;
 	TAILQ_REMOVE(&cores, core, next);
-	if (core->cpu < 0)
-		stop_service(core);
+	if (core->cpu < 0 && !stop_service(core)) {
+		PMD_LOG(ERR, "net_rxlab: a service core is still in the NIC core after %u ms: its memory is kept",
+			SERVICE_STOP_MS);
+		return;
+	}
 	rxlab_card_free(core->card);
 	rte_free(core);
 }

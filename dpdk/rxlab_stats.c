@@ -6,9 +6,8 @@
 
 #include "rxlab.h"
 
-/* A count since the last reset; word lies in d->now. */
-static uint64_t
-since_reset(const struct rxlab_dev *d, const uint64_t *word)
+uint64_t
+rxlab_since_reset(const struct rxlab_dev *d, const uint64_t *word)
 {
 	const uint64_t *base = RTE_PTR_ADD(&d->base, RTE_PTR_DIFF(word, &d->now));
 	/* First: the count never falls below it. Pairs with the store in rxlab_stats_reset. */
@@ -20,7 +19,7 @@ since_reset(const struct rxlab_dev *d, const uint64_t *word)
 uint64_t
 rxlab_rx_outcome(const struct rxlab_dev *d, uint16_t queue, uint32_t outcome)
 {
-	return since_reset(d, &d->now.nic.rx[queue].outcome[outcome]);
+	return rxlab_since_reset(d, &d->now.nic.rx[queue].outcome[outcome]);
 }
 
 /* Order of the outcomes: see rxlab_pmd.h. */
@@ -30,7 +29,7 @@ static void
 add_rx(const struct rxlab_dev *d, uint16_t q, struct rte_eth_stats *stats)
 {
 	uint64_t packets = rxlab_rx_outcome(d, q, DELIVERED);
-	uint64_t bytes = since_reset(d, &d->now.nic.rx[q].bytes);
+	uint64_t bytes = rxlab_since_reset(d, &d->now.nic.rx[q].bytes);
 	uint64_t bad = rxlab_rx_outcome(d, q, BAD_FRAME);
 	uint64_t missed = rxlab_rx_outcome(d, q, RING_FULL) + rxlab_rx_outcome(d, q, NO_BUFFER) +
 		rxlab_rx_outcome(d, q, NIC_BUFFER_FULL) + rxlab_rx_outcome(d, q, NO_CREDIT);
@@ -39,7 +38,7 @@ add_rx(const struct rxlab_dev *d, uint16_t q, struct rte_eth_stats *stats)
 	stats->ibytes += bytes;
 	stats->imissed += missed;
 	stats->ierrors += bad;
-	stats->rx_nombuf += since_reset(d, &d->now.rx_nombuf[q]);
+	stats->rx_nombuf += rxlab_since_reset(d, &d->now.rx_nombuf[q]);
 	if (q < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
 		stats->q_ipackets[q] = packets;
 		stats->q_ibytes[q] = bytes;
@@ -50,12 +49,12 @@ add_rx(const struct rxlab_dev *d, uint16_t q, struct rte_eth_stats *stats)
 static void
 add_tx(const struct rxlab_dev *d, uint16_t q, struct rte_eth_stats *stats)
 {
-	uint64_t packets = since_reset(d, &d->now.nic.tx[q].packets);
-	uint64_t bytes = since_reset(d, &d->now.nic.tx[q].bytes);
+	uint64_t packets = rxlab_since_reset(d, &d->now.nic.tx[q].packets);
+	uint64_t bytes = rxlab_since_reset(d, &d->now.nic.tx[q].bytes);
 
 	stats->opackets += packets;
 	stats->obytes += bytes;
-	stats->oerrors += since_reset(d, &d->now.nic.tx[q].faults) + since_reset(d, &d->now.tx_refused[q]);
+	stats->oerrors += rxlab_since_reset(d, &d->now.nic.tx[q].faults) + rxlab_since_reset(d, &d->now.tx_refused[q]);
 	if (q < RTE_ETHDEV_QUEUE_STAT_CNTRS) {
 		stats->q_opackets[q] = packets;
 		stats->q_obytes[q] = bytes;
@@ -134,7 +133,7 @@ tx_counter(const struct rxlab_dev *d, uint32_t i)
 static uint64_t
 counter_of(const struct rxlab_dev *d, const struct counter *c, uint16_t queue)
 {
-	return since_reset(d, RTE_PTR_ADD(c->word, queue * c->stride));
+	return rxlab_since_reset(d, RTE_PTR_ADD(c->word, queue * c->stride));
 }
 
 static uint64_t

@@ -82,7 +82,7 @@ add_queue(const struct rte_eth_dev *dev, uint16_t queue, struct rte_tel_data *da
 	rte_tel_data_add_dict_int(data, "started", dev->data->rx_queue_state[queue] == RTE_ETH_QUEUE_STATE_STARTED);
 	add_outcomes(d, queue, data);
 	for (i = 0; i < d->nb_host; i++)
-		rte_tel_data_add_dict_uint(data, d->host_names[i], d->now.nic.host[queue].value[i]);
+		rte_tel_data_add_dict_uint(data, d->host_names[i], rxlab_since_reset(d, &d->now.nic.host[queue].value[i]));
 }
 
 static int

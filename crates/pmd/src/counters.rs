@@ -27,7 +27,7 @@ pub struct TxCounters {
     pub packets: AtomicU64,
     /// Their bytes.
     pub bytes: AtomicU64,
-    /// Frames that could not be sent.
+    /// Frames that could not be sent: none of those above.
     pub faults: AtomicU64,
     /// Frames that left after a later one of their flow, where that is judged.
     pub reordered: AtomicU64,

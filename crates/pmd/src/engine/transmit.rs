@@ -111,6 +111,25 @@ fn data(m: &crate::View, sent: Foreign, s: &Segment) -> Option<&'static [u8]> {
     Some(unsafe { sent.bytes(buf, off, len) })
 }
 
+/// What became of the first frames in flight.
+struct Done {
+    /// Those that are through.
+    frames: usize,
+    /// The last of them, which nobody has got.
+    lost: usize,
+}
+
+impl Done {
+    fn sent(frames: usize) -> Done {
+        Done { frames, lost: 0 }
+    }
+
+    /// No wire, no frames: as on a card whose cable was pulled, the application has its buffers back.
+    fn lost(flight: &Flight) -> Done {
+        Done { frames: flight.frames.len(), lost: flight.frames.len() }
+    }
+}
+
 impl Engine {
     /// Sends a burst; whether there was anything to send.
     pub(super) fn transmit(&mut self) -> bool {
@@ -126,99 +145,81 @@ impl Engine {
         // The far end needs the engine beside the frames in flight.
         let flight = core::mem::take(&mut rings.flight);
         let done = match &self.far {
-            _ if !self.filter.link_up => self.lose(&flight),
+            _ if !self.filter.link_up => Done::lost(&flight),
             Far::Own => {
                 self.receive(flight.incoming());
-                flight.frames.len()
+                Done::sent(flight.frames.len())
             }
-            Far::Stock(_) => flight.frames.len(),
+            Far::Stock(_) => Done::sent(flight.frames.len()),
             Far::Peer(Some(peer)) => match to_peer(peer, &flight) {
-                Some(Taken::All) => flight.frames.len(),
-                Some(Taken::Down) => self.lose(&flight),
-                None => 0,
+                Some(Taken::All) => Done::sent(flight.frames.len()),
+                Some(Taken::Down) => Done::lost(&flight),
+                None => Done::sent(0),
             },
-            Far::Lower(Some(Lower { tx_pass: Some(pass), ctx, .. })) => self.pass(*pass, *ctx, &flight),
-            Far::Lower(Some(lower)) => self.to_lower(&lower.clone(), &flight),
-            Far::Peer(None) | Far::Lower(None) => self.lose(&flight),
+            Far::Lower(Some(Lower { tx_pass: Some(pass), ctx, .. })) => pass_on(*pass, *ctx, &flight),
+            Far::Lower(Some(lower)) => to_lower(lower, &flight),
+            Far::Peer(None) | Far::Lower(None) => Done::lost(&flight),
         };
         self.finish(flight, done)
     }
 
-    /// The first `done` frames in flight are through: the application may have their buffers back.
-    fn finish(&mut self, mut flight: Flight, done: usize) -> bool {
+    /// The first frames in flight are through: the application may have their buffers back.
+    fn finish(&mut self, mut flight: Flight, done: Done) -> bool {
         let Some(rings) = &mut self.rings else { return false };
-        for f in &flight.frames[..done] {
+        for (i, f) in flight.frames[..done.frames].iter().enumerate() {
             rings.tx.sent(&mut rings.m, f.queue, f.pieces);
-            if let Some(counters) = self.counters.tx.get(usize::from(f.queue)) {
+            let Some(counters) = self.counters.tx.get(usize::from(f.queue)) else { continue };
+            if i < done.frames - done.lost {
                 add(&counters.packets, 1);
                 add(&counters.bytes, u64::from(f.len));
+            } else {
+                add(&counters.faults, 1);
             }
         }
-        flight.frames.drain(..done);
+        flight.frames.drain(..done.frames);
         if flight.frames.is_empty() {
             flight.pieces.clear();
         }
         rings.flight = flight;
-        done > 0
-    }
-
-    /// No wire, no frames: they count as sent, as on a card whose cable was pulled, and as lost.
-    fn lose(&self, flight: &Flight) -> usize {
-        for f in &flight.frames {
-            if let Some(counters) = self.counters.tx.get(usize::from(f.queue)) {
-                add(&counters.faults, 1);
-            }
-        }
-        flight.frames.len()
-    }
-
-    /// Copies frames into buffers of the port below and sends them; how many it had buffers for.
-    fn to_lower(&self, lower: &Lower, flight: &Flight) -> usize {
-        let n = flight.frames.len();
-        let mut lens = [0; BURST];
-        for (len, f) in lens.iter_mut().zip(&flight.frames) {
-            *len = f.len;
-        }
-        let mut data = [core::ptr::null_mut::<u8>(); BURST];
-        // SAFETY: `Far::Lower` holds a port only while it is there; both arrays hold `n` entries.
-        let got = unsafe { (lower.tx_get)(lower.ctx, lens.as_ptr(), data.as_mut_ptr(), n as u16) };
-        let got = usize::from(got).min(n);
-        for (f, to) in flight.frames.iter().zip(&data[..got]) {
-            let mut at = 0;
-            for piece in flight.pieces(f) {
-                // SAFETY: the driver gave room for `f.len` bytes, which is what the pieces sum to.
-                unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to.add(at), piece.len()) };
-                at += piece.len();
-            }
-        }
-        // SAFETY: the first `got` buffers are filled.
-        let sent = usize::from(unsafe { (lower.tx_send)(lower.ctx, got as u16) }).min(got);
-        for f in &flight.frames[sent..got] {
-            if let Some(counters) = self.counters.tx.get(usize::from(f.queue)) {
-                add(&counters.faults, 1);
-            }
-        }
-        got
+        done.frames > 0
     }
 }
 
-impl Engine {
-    /// Hands the buffers of frames to the port below; how many it took. The others wait.
-    fn pass(&self, pass: Pass, ctx: *mut c_void, flight: &Flight) -> usize {
-        let (n, mut faults) = (flight.frames.len(), 0);
-        let mut bufs = [0; BURST];
-        for (buf, f) in bufs.iter_mut().zip(&flight.frames) {
-            *buf = f.buf;
-        }
-        // SAFETY: `Far::Lower` holds a port only while it is there; the array holds `n` entries, each of a buffer
-        // that the application has handed over and the ring forgets once it is told as sent.
-        let taken = usize::from(unsafe { pass(ctx, bufs.as_ptr(), n as u16, &mut faults) }).min(n);
-        let queue = flight.frames.first().map_or(0, |f| usize::from(f.queue));
-        if let Some(counters) = self.counters.tx.get(queue) {
-            add(&counters.faults, u64::from(faults));
-        }
-        taken
+/// Copies frames into buffers of the port below and sends them: as many as it had buffers for.
+fn to_lower(lower: &Lower, flight: &Flight) -> Done {
+    let n = flight.frames.len();
+    let mut lens = [0; BURST];
+    for (len, f) in lens.iter_mut().zip(&flight.frames) {
+        *len = f.len;
     }
+    let mut data = [core::ptr::null_mut::<u8>(); BURST];
+    // SAFETY: `Far::Lower` holds a port only while it is there; both arrays hold `n` entries.
+    let got = unsafe { (lower.tx_get)(lower.ctx, lens.as_ptr(), data.as_mut_ptr(), n as u16) };
+    let got = usize::from(got).min(n);
+    for (f, to) in flight.frames.iter().zip(&data[..got]) {
+        let mut at = 0;
+        for piece in flight.pieces(f) {
+            // SAFETY: the driver gave room for `f.len` bytes, which is what the pieces sum to.
+            unsafe { core::ptr::copy_nonoverlapping(piece.as_ptr(), to.add(at), piece.len()) };
+            at += piece.len();
+        }
+    }
+    // SAFETY: the first `got` buffers are filled.
+    let sent = usize::from(unsafe { (lower.tx_send)(lower.ctx, got as u16) }).min(got);
+    Done { frames: got, lost: got - sent }
+}
+
+/// Hands the buffers of frames to the port below: as many as it took. The others wait.
+fn pass_on(pass: Pass, ctx: *mut c_void, flight: &Flight) -> Done {
+    let (n, mut faults) = (flight.frames.len(), 0);
+    let mut bufs = [0; BURST];
+    for (buf, f) in bufs.iter_mut().zip(&flight.frames) {
+        *buf = f.buf;
+    }
+    // SAFETY: `Far::Lower` holds a port only while it is there; the array holds `n` entries, each of a buffer
+    // that the application has handed over and the ring forgets once it is told as sent.
+    let taken = usize::from(unsafe { pass(ctx, bufs.as_ptr(), n as u16, &mut faults) }).min(n);
+    Done { frames: taken, lost: usize::from(faults).min(taken) }
 }
 
 /// Hands frames to the port at the other end; `None` while it is spoken for.

@@ -258,7 +258,8 @@ fn a_pair_is_a_wire() {
     la.send(a.txq(0), 1, 10);
     turn();
     lb.receive(b.rxq(0));
-    assert_eq!((lb.received, a.counters.tx[0].faults.load(Relaxed)), (10, 10));
+    let [sent, lost] = [&a.counters.tx[0].packets, &a.counters.tx[0].faults].map(|n| n.load(Relaxed));
+    assert_eq!((lb.received, sent, lost), (10, 10, 10));
     let left = a.stop(1, &mut la.pool)[0];
     la.free(left as usize);
     b.stop(1, &mut lb.pool);

@@ -179,7 +179,7 @@ struct rxlab_tx_counters {
    */
   uint64_t bytes;
   /**
-   * Frames that could not be sent.
+   * Frames that could not be sent: none of those above.
    */
   uint64_t faults;
   /**

@@ -229,11 +229,15 @@ impl Setup {
             None => Rate::Gbps(most),
         };
         let load = match rate {
-            // Beyond it the busiest port would be cut to its line rate, and the loads would not be as asked.
-            Rate::Gbps(all) if all > most && !ports.even_load() => {
+            // Beyond it the busiest port would be cut to its line rate: what is offered would not be as asked.
+            Rate::Gbps(all) if all > most => {
+                let with = if ports.even_load() {
+                    format!("on {} ports", ports.count())
+                } else {
+                    format!("with --port-load {}", ports.load_text())
+                };
                 return Err(Fail::new(format!(
-                    "--rate {all}: allowed with --port-load {}: up to {most} Gbps, with which a port is at line rate",
-                    ports.load_text()
+                    "--rate {all}: allowed {with}: up to {most} Gbps, with which a port is at line rate"
                 )));
             }
             Rate::Gbps(all) => ports.least_gbps(server.nic.port_gbps, all),
@@ -243,6 +247,7 @@ impl Setup {
             Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
             None => Workload::Generated(self.spec(steer, &ports, load)?),
         };
+        fits(&workload, rate, &server)?;
         let app = match (app, &workload) {
             (App::Kv { .. }, Workload::Generated(Spec { sizes: Sizes::Kv { .. }, flows, .. })) => {
                 // The model gives all cores as many: the most that one has.
@@ -298,6 +303,30 @@ impl Setup {
             return Err(Fail::new(format!("{}: {what} {frames} whole frames", path.display())));
         }
         Ok(trace)
+    }
+}
+
+/// Frames that no buffer of the server holds are not generated; those of a capture are dropped as on a card.
+/// Times are 64 bits of ps, which a capture's own must not exceed.
+fn fits(workload: &Workload, rate: Rate, server: &Server) -> Result<(), Fail> {
+    const DAYS: u64 = 100;
+    const DAY_NS: u64 = 86_400_000_000_000;
+    match workload {
+        Workload::Generated(Spec { sizes: Sizes::Fixed(bytes), .. })
+            if u32::from(*bytes) > server.buffers.room =>
+        {
+            let (room, name) = (server.buffers.room, &server.name);
+            Err(Fail::new(format!(
+                "--workload fixed:{bytes}: allowed on {name}: up to {room} bytes, a buffer's room"
+            )))
+        }
+        Workload::Pcap(trace) if rate == Rate::Own && trace.stats().duration_ns > DAYS * DAY_NS => {
+            let days = trace.stats().duration_ns / DAY_NS;
+            Err(Fail::new(format!(
+                "--rate own: the capture spans {days} days; allowed: up to {DAYS}, or a rate"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -161,6 +161,8 @@ fn bad_values_are_told_in_one_line() {
     refused(&target, &["target=gbps:60", "at most the 50 Gbps"]);
     refused(&[&target[..], &["--cores", "2"]].concat(), &["2 cores of a port"]);
     refused(&["compare", "--rate", "-3"], &["-3"]);
+    refused(&["compare", "--rate", "1000"], &["--rate 1000", "on 2 ports", "200 Gbps"]);
+    refused(&["compare", "--workload", "fixed:2049"], &["fixed:2049", "up to 2048 bytes"]);
     refused(&["compare", "--rate", "fast"], &["fast", "own"]);
     refused(&["compare", "--ddio-ways", "12"], &["--ddio-ways 12", "1 to 11"]);
     refused(&["compare", "--sampling", "3"], &["--sampling 3", "power of two"]);

@@ -10,11 +10,12 @@ use serde_json::json;
 use crate::diagnosis::{Contender, Machine};
 use crate::fail::Fail;
 use crate::html::{self, Html};
+use crate::interfaces;
 use crate::lab::{self, Job, Pair};
 use crate::out;
 use crate::plot::{self, Curve};
 use crate::row::{self, COLUMNS, cells};
-use crate::setup::{ALLOWED, INTERFACES, Ready, Setup};
+use crate::setup::{Ready, Setup};
 use crate::table::{Table, num, number, words};
 use crate::verdict::{self, Verdict};
 
@@ -33,8 +34,8 @@ Loads and rates of results are Gbps of frames, without FCS, preamble and gap; --
 pub(crate) struct Compare {
     #[command(flatten)]
     setup: Setup,
-    /// Interfaces to compare, separated by commas: privring, shring, rxbisect, dynamic
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = INTERFACES)]
+    /// Interfaces to compare, separated by commas: privring, shring, rxbisect, dynamic, corec, ddring
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = interfaces::DEFAULT)]
     interfaces: Vec<String>,
     /// Leave out the search for the largest load without a drop
     #[arg(long)]
@@ -100,7 +101,7 @@ pub(crate) fn judge(ready: &Ready, pairs: &[Pair]) -> Result<Verdict, Fail> {
         })
         .collect();
     verdict::decide(&machine(&ready.server, ready.tx_ring()), &contenders)
-        .ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {ALLOWED}")))
+        .ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {}", interfaces::ALLOWED)))
 }
 
 /// What a verdict must know of a server.

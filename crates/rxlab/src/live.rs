@@ -3,11 +3,11 @@
 use clap::Args;
 use live::{Config, LiveError, LiveReport, Work};
 use memory::Ps;
-use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
 use crate::fail::Fail;
+use crate::interfaces::{self, Asked};
 use crate::out;
-use crate::setup::{ALLOWED, INTERFACES, antagonist, app, refill};
+use crate::setup::{antagonist, app};
 use crate::table::{Table, num, number, words};
 
 /// Options of `live`.
@@ -28,7 +28,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub what: What,
     /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic, corec, ddring
-    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = INTERFACES)]
+    #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = interfaces::DEFAULT)]
     interfaces: Vec<String>,
     /// Write JSON instead of a table
     #[arg(long)]
@@ -71,6 +71,9 @@ pub(crate) struct What {
     /// How a worker of ddring takes buffers: one for each frame (each) or for a burst at a time (bulk)
     #[arg(long, value_name = "each|bulk", default_value = "each")]
     pub refill: String,
+    /// Batches that workers of corec mark as read: each, as published, or those that wait for others
+    #[arg(long, value_name = "each|waiting", default_value = "waiting")]
+    pub marks: String,
     /// Frames after which a worker leaves its ring to the others (corec off), until these have received as
     /// many (on again); the first of each ring stays. 0: never
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -144,32 +147,14 @@ impl What {
     /// A name or size that is not allowed.
     pub(crate) fn config(&self, interface: &str) -> Result<Config, Fail> {
         let queues = u32::from(self.workers);
-        let shared_by = self.shared_by.unwrap_or(if interface == "ddring" { 1 } else { queues });
-        let interface = match interface {
-            "privring" => Interface::PrivRing(privring::Sizes { ring: self.ring }),
-            "shring" => {
-                Interface::ShRing(shring::Sizes { ring: self.ring, shared_by, ..shring::Sizes::default() })
-            }
-            "rxbisect" => Interface::RxBisect(rxbisect::Sizes {
-                ax: self.ax,
-                bx: self.bx,
-                batch: rxbisect::Sizes::default().batch.min(self.bx),
-                ..rxbisect::Sizes::default()
-            }),
-            "dynamic" => {
-                Interface::Dynamic(dynamic::Sizes { ring: self.ring, shared_by, ..dynamic::Sizes::default() })
-            }
-            "corec" => {
-                Interface::Corec(corec::Sizes { ring: self.ring, shared_by, ..corec::Sizes::default() })
-            }
-            "ddring" => {
-                Interface::DdRing(ddring::Sizes { ring: self.ring, shared_by, refill: refill(&self.refill)? })
-            }
-            _ => {
-                let what = "--interfaces: unknown interface";
-                return Err(Fail::new(format!("{what} `{interface}`; allowed: {ALLOWED}")));
-            }
+        let asked = Asked {
+            ring: self.ring,
+            ax_bx: [self.ax, self.bx],
+            shared_by: self.shared_by,
+            refill: &self.refill,
+            marks: &self.marks,
         };
+        let interface = asked.interface(interface, queues)?;
         if self.workers == 0 {
             return Err(Fail::new("--workers 0: allowed: 1 to 64"));
         }

@@ -12,6 +12,7 @@ mod experiment;
 mod fail;
 mod figure;
 mod html;
+mod interfaces;
 mod judge;
 mod lab;
 mod live;
@@ -35,7 +36,7 @@ mod verdict;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use fail::Fail;
 
 /// Which receive interface, which ring sizes, how many buffers, and why do I drop?
@@ -81,7 +82,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = match Cli::try_parse() {
+    let done = match parse() {
         Ok(cli) => match cli.command {
             Command::Compare(options) => compare::run(options),
             Command::Advise(options) => advise::run(options),
@@ -103,6 +104,18 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The command line. A negative number is a value, to be refused by the option that it is given to.
+fn parse() -> Result<Cli, clap::Error> {
+    Cli::from_arg_matches(&numbers(Cli::command()).try_get_matches()?)
+}
+
+/// The same command, and its subcommands, that take what looks like a negative number as a value.
+fn numbers(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|arg| if arg.get_action().takes_values() { arg.allow_negative_numbers(true) } else { arg })
+        .mut_subcommands(numbers)
 }
 
 /// What clap refuses: help and version as they are, everything else in one line.

@@ -10,20 +10,13 @@ use model::profile::Server;
 use model::{App, BURST, SAMPLING, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
-use rings::corec::Marks;
-use rings::ddring::Refill;
 use traffic::{Rate, Sizes, Spec, Target, Trace, Workload};
 
 use crate::fail::Fail;
+use crate::interfaces::Asked;
 use crate::point::Point;
 use crate::ports::Ports;
 use crate::search::Search;
-
-/// What every `compare` looks at unless told otherwise.
-pub(crate) const INTERFACES: [&str; 3] = ["privring", "shring", "rxbisect"];
-
-/// What `--interfaces` allows.
-pub(crate) const ALLOWED: &str = "privring, shring, rxbisect, dynamic, corec, ddring";
 
 /// Traffic and server.
 #[derive(Args, Clone, Debug)]
@@ -358,24 +351,6 @@ fn steer(name: &str) -> Result<SteerBy, Fail> {
     found.ok_or_else(|| Fail::new(format!("--steer: unknown `{name}`; allowed: rss, port")))
 }
 
-/// Which batches are marked, by its name.
-fn marks(name: &str) -> Result<Marks, Fail> {
-    match name {
-        "each" => Ok(Marks::Each),
-        "waiting" => Ok(Marks::Waiting),
-        _ => Err(Fail::new(format!("--marks: unknown `{name}`; allowed: each, waiting"))),
-    }
-}
-
-/// How buffers are taken, by its name.
-pub(crate) fn refill(name: &str) -> Result<Refill, Fail> {
-    match name {
-        "each" => Ok(Refill::Each),
-        "bulk" => Ok(Refill::Bulk),
-        _ => Err(Fail::new(format!("--refill: unknown `{name}`; allowed: each, bulk"))),
-    }
-}
-
 /// `stream:4`, `pagerank:8`.
 ///
 /// # Errors
@@ -439,33 +414,17 @@ impl Ready {
     fn interface(&self, name: &str) -> Result<Interface, Fail> {
         let s = &self.setup;
         let queues = self.ports.most_cores();
-        let shared_by = s.shared_by.unwrap_or(if name == "ddring" { 1 } else { queues });
-        let interface = match name {
-            "privring" => Interface::PrivRing(rings::privring::Sizes { ring: s.ring }),
-            "shring" => {
-                Interface::ShRing(rings::shring::Sizes { ring: s.ring, shared_by, ..Default::default() })
-            }
-            "rxbisect" => {
-                Interface::RxBisect(rings::rxbisect::Sizes { ax: s.ax, bx: s.bx, ..Default::default() })
-            }
-            "dynamic" => {
-                Interface::Dynamic(rings::dynamic::Sizes { ring: s.ring, shared_by, ..Default::default() })
-            }
-            "corec" => {
-                let marks = marks(&s.marks)?;
-                Interface::Corec(rings::corec::Sizes { ring: s.ring, shared_by, marks })
-            }
-            "ddring" => Interface::DdRing(rings::ddring::Sizes {
-                ring: s.ring,
-                shared_by,
-                refill: refill(&s.refill)?,
-            }),
-            _ => {
-                let what = "--interfaces: unknown interface";
-                return Err(Fail::new(format!("{what} `{name}`; allowed: {ALLOWED}")));
-            }
+        let asked = Asked {
+            ring: s.ring,
+            ax_bx: [s.ax, s.bx],
+            shared_by: s.shared_by,
+            refill: &s.refill,
+            marks: &s.marks,
         };
-        check("--shared-by", shared_by, 1, queues, "cores of a port")?;
+        let interface = asked.interface(name, queues)?;
+        if let Some(shared_by) = s.shared_by {
+            check("--shared-by", shared_by, 1, queues, "cores of a port")?;
+        }
         let (lo, hi) = (self.server.nic.min_ring, self.server.nic.max_ring);
         let sizes: &[(&str, u32)] = match name {
             "rxbisect" => &[("--ax", s.ax), ("--bx", s.bx), ("--tx-ring", s.tx_ring)],

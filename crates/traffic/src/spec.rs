@@ -112,8 +112,13 @@ impl FromStr for Spec {
         if kv {
             spec.flows = KEYS;
         }
+        let mut seen = Vec::new();
         for part in parts {
             let (key, value) = part.split_once('=').unwrap_or((part, ""));
+            if seen.contains(&key) {
+                return Err(SpecError::new("workload option", part, "each option once"));
+            }
+            seen.push(key);
             match key {
                 "flows" if !kv => spec.flows = flows("flows", value)?,
                 "keys" if kv => spec.flows = flows("keys", value)?,

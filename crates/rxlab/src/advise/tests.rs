@@ -180,7 +180,7 @@ fn bar(wanted: usize) {
 
 #[test]
 fn the_advice_is_within_3_percent_of_the_best_setting() {
-    bar(3);
+    bar(2);
 }
 
 #[test]
@@ -224,7 +224,7 @@ fn the_advice_for_unequal_nics_is_within_3_percent_of_the_best_setting() {
     assert_eq!(guideline.sizes, Sizes { ax: 1024, bx: 1024 });
     let (advice, mut known) =
         refine(guideline.sizes, guideline.device, |sizes| measure(&ready, sizes)).unwrap();
-    let all = [64, 256, 1024].map(|ax| [256, 1024, 4096].map(|bx| Sizes { ax, bx })).concat();
+    let all = [64, 1024].map(|ax| [256, 1024, 4096].map(|bx| Sizes { ax, bx })).concat();
     let new: Vec<Sizes> = all.into_iter().filter(|s| !known.contains_key(s)).collect();
     known.extend(new.iter().copied().zip(measure(&ready, &new).unwrap()));
     let top = best(known.values());

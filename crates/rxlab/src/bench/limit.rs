@@ -148,7 +148,7 @@ pub(crate) fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
     };
     let turn = |from: u64| {
         for value in (from..from + 2 * TRIPS).step_by(2) {
-            word.0.store(value + 1, Ordering::Release);
+            word.0.store(value + 1, Ordering::Release); // pairs with the other's acquire in `wait`
             wait(value + 2);
         }
     };
@@ -159,7 +159,7 @@ pub(crate) fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
     let other = || {
         for value in (0..last).step_by(2) {
             wait(value + 1);
-            word.0.store(value + 2, Ordering::Release);
+            word.0.store(value + 2, Ordering::Release); // pairs with the acquire in `wait` of `turn`
         }
     };
     pair((a, measured), (b, other)).map(median)
@@ -189,12 +189,13 @@ fn stream(a: usize, b: usize) -> Result<f64, Fail> {
     let read_chunk = |chunk: u64| {
         let mut sum = 0u64;
         for from in (chunk..chunk + CHUNK).step_by(BATCH as usize) {
+            // Acquire with the writer's Release of the count.
             while head.0.load(Ordering::Acquire) < from + BATCH {
                 spin_loop();
             }
             let words = batch(from).iter().flat_map(|line| &line.0);
             sum = words.fold(sum, |sum, word| sum.wrapping_add(word.load(Ordering::Relaxed)));
-            tail.0.store(from + BATCH, Ordering::Release);
+            tail.0.store(from + BATCH, Ordering::Release); // pairs with the writer's acquire of it
         }
         std::hint::black_box(sum);
     };

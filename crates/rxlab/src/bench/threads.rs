@@ -5,9 +5,9 @@ use serde::Serialize;
 
 use crate::bench::{check_repeats, median};
 use crate::fail::Fail;
+use crate::interfaces;
 use crate::live;
 use crate::out;
-use crate::setup::INTERFACES;
 use crate::table::{Table, num, number, words};
 
 /// Options of `bench threads`.
@@ -41,7 +41,8 @@ struct ThreadsSpeed {
 /// An option that is not allowed, or a rule that does not hold.
 pub(crate) fn run(options: &ThreadsBench) -> Result<(), Fail> {
     check_repeats(options.repeats)?;
-    let configs = INTERFACES.iter().map(|i| options.what.config(i)).collect::<Result<Vec<_>, _>>()?;
+    let configs =
+        interfaces::DEFAULT.iter().map(|i| options.what.config(i)).collect::<Result<Vec<_>, _>>()?;
     let bar = out::progress(u64::from(options.repeats) * configs.len() as u64, "running live");
     let mut rates: Vec<Vec<f64>> = configs.iter().map(|_| Vec::new()).collect();
     for _ in 0..options.repeats {

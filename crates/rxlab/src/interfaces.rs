@@ -1,0 +1,69 @@
+//! Interfaces by their names, with the sizes that a command line asks for.
+
+use rings::corec::Marks;
+use rings::ddring::Refill;
+use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
+
+use crate::fail::Fail;
+
+/// What is compared unless told otherwise.
+pub(crate) const DEFAULT: [&str; 3] = ["privring", "shring", "rxbisect"];
+
+/// What an option for interfaces allows.
+pub(crate) const ALLOWED: &str = "privring, shring, rxbisect, dynamic, corec, ddring";
+
+/// The sizes of all interfaces, as options have them.
+pub(crate) struct Asked<'a> {
+    /// Rx ring entries, of all but rxbisect.
+    pub ring: u32,
+    /// Ax and Bx ring entries of a core.
+    pub ax_bx: [u32; 2],
+    /// Cores that share a ring.
+    pub shared_by: Option<u32>,
+    /// How a core of ddring takes buffers.
+    pub refill: &'a str,
+    /// Which batches corec marks.
+    pub marks: &'a str,
+}
+
+impl Asked<'_> {
+    /// The interface called `name` on a port of `queues`; its sizes are not validated.
+    ///
+    /// # Errors
+    /// A name that is not known, and what is allowed.
+    pub(crate) fn interface(&self, name: &str, queues: u32) -> Result<Interface, Fail> {
+        let ring = self.ring;
+        let [ax, bx] = self.ax_bx;
+        let shared_by = self.shared_by.unwrap_or(if name == "ddring" { 1 } else { queues });
+        Ok(match name {
+            "privring" => Interface::PrivRing(privring::Sizes { ring }),
+            "shring" => Interface::ShRing(shring::Sizes { ring, shared_by, ..Default::default() }),
+            "rxbisect" => {
+                let sizes = rxbisect::Sizes::default();
+                Interface::RxBisect(rxbisect::Sizes { ax, bx, batch: sizes.batch.min(bx), ..sizes })
+            }
+            "dynamic" => Interface::Dynamic(dynamic::Sizes { ring, shared_by, ..Default::default() }),
+            "corec" => Interface::Corec(corec::Sizes { ring, shared_by, marks: marks(self.marks)? }),
+            "ddring" => Interface::DdRing(ddring::Sizes { ring, shared_by, refill: refill(self.refill)? }),
+            _ => return Err(Fail::new(format!("unknown interface `{name}`; allowed: {ALLOWED}"))),
+        })
+    }
+}
+
+/// Which batches are marked, by its name.
+fn marks(name: &str) -> Result<Marks, Fail> {
+    match name {
+        "each" => Ok(Marks::Each),
+        "waiting" => Ok(Marks::Waiting),
+        _ => Err(Fail::new(format!("--marks: unknown `{name}`; allowed: each, waiting"))),
+    }
+}
+
+/// How buffers are taken, by its name.
+fn refill(name: &str) -> Result<Refill, Fail> {
+    match name {
+        "each" => Ok(Refill::Each),
+        "bulk" => Ok(Refill::Bulk),
+        _ => Err(Fail::new(format!("--refill: unknown `{name}`; allowed: each, bulk"))),
+    }
+}

@@ -116,6 +116,7 @@ impl Card {
     #[allow(clippy::disallowed_methods, reason = "a nap of real time is what nic_idle=sleep asks for")]
     fn serve(&self, idle: Idle) {
         let mut turns = 0_u32;
+        // Partner: the store in `end`; a late look costs a turn.
         while !self.stop.load(Ordering::Relaxed) {
             let worked = self.turn();
             turns = turns.wrapping_add(1);

@@ -126,7 +126,7 @@ impl Port {
                 Err(TryLockError::WouldBlock) => thread::yield_now(),
             }
         };
-        self.wanted.fetch_sub(1, Ordering::Relaxed);
+        self.wanted.fetch_sub(1, Ordering::Relaxed); // as above
         done
     }
 

@@ -83,7 +83,7 @@ pub struct Counters {
 
 impl Counters {
     /// Counts one frame.
-    #[inline]
+    #[inline(always)]
     pub fn count(&mut self, verdict: Verdict) {
         match verdict {
             Verdict::Send | Verdict::Reply(_) => self.sent += 1,
@@ -127,7 +127,7 @@ impl Batch {
     }
 
     /// Files a frame of `len` bytes under its verdict.
-    #[inline]
+    #[inline(always)]
     pub fn file(&mut self, buf: Buf, len: u16, verdict: Verdict) {
         self.counters.count(verdict);
         match verdict {

@@ -20,6 +20,7 @@ struct Lane {
 
 impl Lane {
     /// Streams from `at`; when the last byte has gone.
+    #[inline(always)]
     fn stream(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
         let all = bytes + std::mem::take(&mut self.aside);
         self.free_at = at.max(self.free_at) + (all as f64 * ps_per_byte) as u64;
@@ -27,6 +28,7 @@ impl Lane {
     }
 
     /// Bytes that go in between.
+    #[inline(always)]
     fn aside(&mut self, bytes: u64) {
         self.aside += bytes;
     }
@@ -57,7 +59,7 @@ impl Link {
     }
 
     /// [`tlp_bytes`] with few divisions.
-    #[inline]
+    #[inline(always)]
     fn bytes(&mut self, len: u64) -> u64 {
         if (1..=self.tlp).contains(&len) {
             return len + self.overhead;
@@ -69,6 +71,7 @@ impl Link {
     }
 
     /// A DMA write of `len` bytes of payload from `at` ps: when it has left the card.
+    #[inline(always)]
     pub(crate) fn write(&mut self, at: u64, len: u64) -> u64 {
         let bytes = self.bytes(len);
         self.up.stream(at, bytes, self.ps_per_byte)
@@ -76,6 +79,7 @@ impl Link {
 
     /// A DMA read of `len` bytes of payload: when the data has left the host. Requests go up, one header
     /// for every 512 B; their way there and back is `pcie_read_ns`.
+    #[inline(always)]
     pub(crate) fn read(&mut self, at: u64, len: u64) -> u64 {
         self.up.aside(len.div_ceil(REQUEST) * self.overhead);
         let bytes = self.bytes(len);
@@ -83,12 +87,14 @@ impl Link {
     }
 
     /// A completion of `len` bytes, written on behalf of the transmit side.
+    #[inline(always)]
     pub(crate) fn note(&mut self, len: u64) {
         let bytes = self.bytes(len);
         self.up.aside(bytes);
     }
 
     /// A descriptor line read ahead of use, on behalf of either side.
+    #[inline(always)]
     pub(crate) fn fetch(&mut self, len: u64) {
         self.up.aside(self.overhead);
         let bytes = self.bytes(len);

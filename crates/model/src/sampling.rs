@@ -82,26 +82,26 @@ impl Sample {
     }
 
     /// Whether a line is simulated.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn has(&self, line: u32) -> bool {
         let low = line % LINES;
         self.map[(low / 64) as usize] >> (low % 64) & 1 == 1
     }
 
     /// The number of simulated lines below `line`: what is kept by line lies densely by it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn rank(&self, line: u32) -> u32 {
         (line >> BITS << self.shift) + u32::from(self.ranks[(line % LINES) as usize])
     }
 
     /// Whether any line from `first` to `last` may be simulated: of a frame's, less than one is.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn may_have(&self, first: u32, last: u32) -> bool {
         last - first >= 64 || self.among(first, last) != 0
     }
 
     /// Which of the lines from `from` to `last`, 64 at the most, are simulated: a bit each, `from` lowest.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn among(&self, from: u32, last: u32) -> u64 {
         let low = from % LINES;
         let (word, bit) = ((low / 64) as usize, low % 64);
@@ -199,13 +199,13 @@ impl Prices {
     }
 
     /// Mean cost of `kind`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn mean_of(&self, kind: Kind, write: bool) -> Cost {
         self.means[slot(kind, write)]
     }
 
     /// The cost of an access of `kind` whose line comes after `miss`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn cost(&self, kind: Kind, write: bool, miss: u64) -> Cost {
         share(miss, self.shares[slot(kind, write)])
     }

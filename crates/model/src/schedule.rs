@@ -37,13 +37,13 @@ impl Schedule {
     }
 
     /// When an agent goes on, or was resumed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at(&self, agent: usize) -> u64 {
         self.times.get(agent).copied().unwrap_or(0)
     }
 
     /// Takes the next agent out if it goes on by `until`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self, until: u64) -> Option<usize> {
         let next = self.queue[self.head % AGENTS];
         if self.len == 0 || next >> AGENT > until {
@@ -55,19 +55,19 @@ impl Schedule {
     }
 
     /// The earliest time of an agent that is not running.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn floor(&self) -> u64 {
         if self.len == 0 { PARKED } else { self.queue[self.head % AGENTS] >> AGENT }
     }
 
     /// The earliest of the agents that are not running, and its time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&self) -> (u64, usize) {
         (self.floor(), self.queue[self.head % AGENTS] as usize % AGENTS)
     }
 
     /// An agent that is not queued goes on at `time`, or waits for others.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(&mut self, agent: usize, time: u64) {
         let Some(slot) = self.times.get_mut(agent) else { return };
         *slot = time;

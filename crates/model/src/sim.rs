@@ -361,7 +361,7 @@ impl Sim {
     }
 
     /// DRAM traffic that happened since `before` (lines), at `at`.
-    #[inline]
+    #[inline(always)]
     fn charge(&mut self, before: u64, at: u64) {
         let lines = self.dram_lines() - before;
         if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * f64::from(self.hierarchy.sample.one_in())) {
@@ -384,14 +384,14 @@ impl Sim {
     }
 
     /// Prices for `core`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn prices_of(&mut self, core: u32) -> &mut Prices {
         &mut self.prices[usize::from(self.hierarchy.is_far(core as usize))]
     }
 
     /// A core's access to a line: when the line is there, and how long the core waits. A line outside the
     /// sample costs what lines of its kind cost inside.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> Cost {
         if self.hierarchy.sample.has(line) {
             self.simulate(core, line, write, kind, at)
@@ -419,7 +419,7 @@ impl Sim {
     }
 
     /// A run of lines written by DMA; `partial` tells whether the last one is not whole.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
         let last = first + lines - 1;
         if self.hierarchy.sample.may_have(first, last) {
@@ -430,7 +430,7 @@ impl Sim {
     }
 
     /// A run of lines read by DMA.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
         let last = first + lines - 1;
         if self.hierarchy.sample.may_have(first, last) {
@@ -457,7 +457,7 @@ impl Sim {
     }
 
     /// Asks the host for what is kept of the frames that a line of descriptors may name.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expect_frames(&self, line: u32) {
         let Some(pool) = self.pools.first() else { return };
         let first = line as usize * 8;
@@ -469,7 +469,7 @@ impl Sim {
     }
 
     /// The word line `line` changes at `at`: agents parked on it go on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn written(&mut self, line: u32, at: u64) {
         let l = &mut self.lines[line as usize];
         l.stores = l.stores.wrapping_add(1);
@@ -586,6 +586,7 @@ pub(crate) fn may_write<const W: usize>(agent: Agent, w: Words<W>) -> bool {
 }
 
 /// First line of a frame and the number of lines that `len` bytes at `off` touch.
+#[inline(always)]
 pub(crate) fn lines_of(base: u32, g: &Geometry, buf: u64, off: u32, len: u32) -> (u32, u32) {
     let start = buf as u32 * g.stride + g.offset + off;
     let first = start / 64;

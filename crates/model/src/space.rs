@@ -40,6 +40,7 @@ pub struct Table {
 
 impl Table {
     /// The line of byte `off`; a table is round.
+    #[inline(always)]
     pub(crate) fn line(self, off: u64) -> u32 {
         // A division takes long, and few look-ups are past the end.
         let inside = if off < self.bytes { off } else { off % self.bytes.max(1) };
@@ -74,7 +75,7 @@ const NEAR: usize = 64 - core::mem::offset_of!(Kept, head);
 
 impl Kept {
     /// Asks the host for a frame that an agent is about to read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn expect(&self) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a prefetch of any address has no effect that a program can see.
@@ -87,6 +88,7 @@ impl Kept {
     const EMPTY: Kept = Kept { stamp: 0, puts: 0, known: 0, head: [0; KEPT] };
 
     /// A new frame, or a part of the one that is here.
+    #[inline(always)]
     pub(crate) fn put(&mut self, off: u32, bytes: &[u8], len: u32) {
         let known = self.known as usize;
         let new = off == 0 && len as usize >= known;
@@ -102,6 +104,7 @@ impl Kept {
     }
 
     /// Copies from `off` on.
+    #[inline(always)]
     pub(crate) fn get(&self, off: u32, out: &mut [u8]) {
         if let (0, Ok(out)) = (off, <&mut [u8; KEPT]>::try_from(&mut *out)) {
             return self.head(out);
@@ -114,7 +117,7 @@ impl Kept {
     }
 
     /// All of it, with lengths that are known when this is compiled: every application reads that.
-    #[inline]
+    #[inline(always)]
     fn head(&self, out: &mut [u8; KEPT]) {
         let (near, far) = out.split_at_mut(NEAR);
         near.copy_from_slice(&self.head[..NEAR]);

@@ -105,7 +105,7 @@ impl View {
     }
 
     /// The world, for the length of one call.
-    #[inline]
+    #[inline(always)]
     #[expect(clippy::mut_from_ref, reason = "one thread, and no reference lives across a switch")]
     pub(crate) fn sim(&self) -> &mut Sim {
         // SAFETY: a simulation lives on one thread, and every borrow made here ends before the next
@@ -119,12 +119,14 @@ impl View {
     }
 
     /// Hands over until `until`, or until an earlier wake-up.
+    #[inline(never)]
     fn suspend(&mut self, until: u64) {
         self.sim().schedule.set(self.slot, until);
         self.hand_over();
     }
 
     /// Hands over; the schedule knows when to go on.
+    #[inline(always)]
     fn hand_over(&mut self) {
         if !self.yielder.is_null() {
             self.sim().switches += 1;
@@ -140,6 +142,7 @@ impl View {
     }
 
     /// A core that stands still does nothing until the end of that.
+    #[inline(always)]
     fn stalled(&mut self) {
         if self.core.is_some() {
             self.clock = self.sim().standing(self.clock, self.agent.is_core());
@@ -194,19 +197,21 @@ impl View {
         self.forget();
     }
 
+    #[inline(always)]
     fn forget(&mut self) {
         self.read_count = 0;
         self.pending = u64::MAX;
     }
 
     /// The agent has read `line` in a poll. A core that has worked since it was last idle forgets that anyway.
-    #[inline]
+    #[inline(always)]
     fn polls(&mut self, line: u32) {
         if !(self.busy && self.agent.is_core()) {
             self.remember(line);
         }
     }
 
+    #[inline(always)]
     fn remember(&mut self, line: u32) {
         let n = self.read_count;
         if n > 0 && self.reads[(n - 1) % READS].line == line {
@@ -218,6 +223,7 @@ impl View {
     }
 
     /// How far into an empty poll the agent is, misses left out.
+    #[inline(always)]
     fn elapsed(&self) -> u64 {
         self.clock.saturating_sub(self.polled).saturating_sub(self.missed)
     }
@@ -238,7 +244,7 @@ impl View {
 
     /// The agent loads words of `line`, of a field that such a NIC serves: a core waits for a line that others
     /// had.
-    #[inline]
+    #[inline(always)]
     fn load(&mut self, (line, nic): (u32, NicKind)) {
         let at = self.clock;
         // A load returns what shows at its end.
@@ -284,7 +290,7 @@ impl View {
     }
 
     /// The agent stores `bytes` of words into `line`; when they become visible to the other side.
-    #[inline]
+    #[inline(always)]
     fn stored(&mut self, line: u32, bytes: u64) -> u64 {
         let (me, at) = (self.me, self.clock);
         let (end, visible);
@@ -339,13 +345,13 @@ impl View {
     }
 
     /// A store at `at`: the core waits for its share. It is done when the line is there.
-    #[inline]
+    #[inline(always)]
     fn waits(&mut self, at: u64, cost: Cost) {
         self.drained = self.drained.max(at + cost.miss);
         self.clock += cost.wait;
     }
 
-    #[inline]
+    #[inline(always)]
     fn store(&mut self, w: Place, value: u64, visible: u64) {
         let sim = self.sim();
         let word = &mut sim.words[w.word as usize];
@@ -356,7 +362,7 @@ impl View {
     }
 
     /// What this agent can see of a signal.
-    #[inline]
+    #[inline(always)]
     fn visible(&mut self, w: Place) -> u64 {
         let clock = self.clock;
         let p = self.sim().pending[w.signal as usize];
@@ -370,7 +376,7 @@ impl View {
     }
 
     /// The core accesses a line that is not of words: what costs what its kind costs is short.
-    #[inline]
+    #[inline(always)]
     fn access(&mut self, line: u32, write: bool, kind: Kind) {
         let Some(core) = self.core else { return };
         self.busy = true;
@@ -402,7 +408,7 @@ impl View {
 
     /// A table's line. Few lines may take most look-ups, and then a sample has them all or none: a line that
     /// was looked up among the last ones is in the L2, whether it is sampled or not.
-    #[inline]
+    #[inline(always)]
     fn table(&mut self, line: u32, write: bool, follows: bool) {
         let again = self.looked_up(line);
         self.recent[recent(line)] = line;
@@ -416,7 +422,7 @@ impl View {
     }
 
     /// Whether a table's line is among those that were looked up last.
-    #[inline]
+    #[inline(always)]
     fn looked_up(&self, line: u32) -> bool {
         self.recent[recent(line)] == line
     }
@@ -433,7 +439,7 @@ impl View {
     }
 
     /// The core reads or writes `lines` of a frame from byte `off` on.
-    #[inline]
+    #[inline(always)]
     fn frame(&mut self, first: u32, lines: u32, off: u32, write: bool) {
         let Some(core) = self.core else { return };
         // Headers lie in two lines, and where a parser looks next depends on what it found.
@@ -456,7 +462,7 @@ impl View {
     }
 
     /// A line that is not simulated costs what its kind costs.
-    #[inline]
+    #[inline(always)]
     fn average(&mut self, core: u32, kind: Kind, write: bool) {
         let cost = self.sim().prices_of(core).mean_of(kind, write);
         if write { self.waits(self.clock, cost) } else { self.clock += cost.wait }
@@ -479,6 +485,7 @@ impl View {
         self.clock += sim.costs.mmio;
     }
 
+    #[inline(always)]
     fn frame_lines(&self, b: PoolId, buf: Buf, off: u32, len: u32) -> (u32, u32) {
         let pool = &self.sim().pools[b.index as usize];
         lines_of(pool.first, &pool.geometry, buf.0, off, len)

@@ -18,6 +18,7 @@ impl<M: Memory> Declared<M> {
         Declared { shape, table, value }
     }
 
+    #[inline(always)]
     fn flow(&self, hash: u64) -> Flow {
         // The high half chose no bucket: entries are as random as those of a table filled in time.
         let entry = (((hash >> 32) * u64::from(self.shape.capacity)) >> 32) as u32;
@@ -26,6 +27,7 @@ impl<M: Memory> Declared<M> {
 }
 
 impl<M: Memory> FlowTable<M> for Declared<M> {
+    #[inline(always)]
     fn find(&mut self, m: &mut M, _: &Key, hash: u64, _: Ps, opens: bool) -> Option<Flow> {
         m.touch(self.table, self.shape.bucket(self.shape.pair(hash)[0]), Touch::Read);
         if opens {

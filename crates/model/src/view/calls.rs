@@ -17,7 +17,7 @@ pub(super) struct Place {
     pub line: u32,
 }
 
-#[inline]
+#[inline(always)]
 fn place<const W: usize>(w: Words<W>, i: u64) -> Place {
     let i = i as u32 & w.mask;
     let word = w.base + i * W as u32 + W as u32 - 1;
@@ -29,7 +29,7 @@ impl Memory for View {
     type Buffers = PoolId;
     type Table = Table;
 
-    #[inline]
+    #[inline(always)]
     fn acquire<const W: usize>(&mut self, w: Words<W>, i: u64) -> u64 {
         let p = place(w, i);
         match w.class {
@@ -47,12 +47,12 @@ impl Memory for View {
         self.visible(p)
     }
 
-    #[inline]
+    #[inline(always)]
     fn relaxed<const W: usize>(&mut self, w: Words<W>, i: u64) -> u64 {
         self.acquire(w, i)
     }
 
-    #[inline]
+    #[inline(always)]
     fn release<const W: usize>(&mut self, w: Words<W>, i: u64, signal: u64) {
         debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
@@ -63,7 +63,7 @@ impl Memory for View {
         self.store(p, signal, visible);
     }
 
-    #[inline]
+    #[inline(always)]
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
@@ -73,7 +73,7 @@ impl Memory for View {
         self.store(p, entry[W - 1], visible);
     }
 
-    #[inline]
+    #[inline(always)]
     fn read<const W: usize>(&mut self, w: Words<W>, i: u64) -> [u64; W] {
         let p = place(w, i);
         self.load((p.line, w.nic));
@@ -83,7 +83,7 @@ impl Memory for View {
         entry
     }
 
-    #[inline]
+    #[inline(always)]
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
@@ -194,7 +194,7 @@ impl Memory for View {
         self.store(p, value, visible);
     }
 
-    #[inline]
+    #[inline(always)]
     fn check(&self, b: PoolId, raw: u64, len: u32) -> Result<Buf, Fault> {
         if raw >= u64::from(b.count) || len > b.room {
             return Err(Fault { raw });
@@ -203,6 +203,7 @@ impl Memory for View {
         Ok(Buf(raw))
     }
 
+    #[inline(always)]
     fn put(&mut self, b: PoolId, buf: Buf, off: u32, bytes: &[u8], len: u32) {
         let (first, lines) = self.frame_lines(b, buf, off, len);
         let at = self.clock;
@@ -231,6 +232,7 @@ impl Memory for View {
         self.clock = self.sim().links[port].write(at, u64::from(len));
     }
 
+    #[inline(always)]
     fn get(&mut self, b: PoolId, buf: Buf, off: u32, out: &mut [u8], len: u32) {
         let (first, lines) = self.frame_lines(b, buf, off, len);
         let at = self.clock;
@@ -247,6 +249,7 @@ impl Memory for View {
         self.clock = self.sim().links[port].read(at, u64::from(len));
     }
 
+    #[inline(always)]
     fn meta(&mut self, b: PoolId, buf: Buf, line: u32, how: Touch) {
         let pool = &self.sim().pools[b.index as usize];
         let l = pool.first + buf.0 as u32 * (pool.geometry.stride / 64) + META + line;
@@ -258,6 +261,7 @@ impl Memory for View {
         self.ask(line, Kind::Header);
     }
 
+    #[inline(always)]
     fn touch(&mut self, t: Table, off: u64, how: Touch) {
         // A frame may take as many look-ups as its application likes: nobody runs that far ahead.
         self.chain();
@@ -281,17 +285,18 @@ impl Memory for View {
         }
     }
 
+    #[inline(always)]
     fn now(&mut self) -> Ps {
         Ps(self.clock)
     }
 
-    #[inline]
+    #[inline(always)]
     fn work(&mut self, cycles: u32) {
         self.busy = true;
         self.clock += (f64::from(cycles) * self.sim().costs.cycle) as u64;
     }
 
-    #[inline]
+    #[inline(always)]
     fn chain(&mut self) {
         let sim = self.sim();
         if self.clock > sim.floor.saturating_add(sim.window) {

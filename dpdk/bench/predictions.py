@@ -12,19 +12,25 @@ import argparse
 import json
 import statistics
 import subprocess
+import sys
 
 INTERFACES = ["privring", "shring", "rxbisect"]
 
 
 def rxlab(args, *words):
-    out = subprocess.run([args.rxlab, *words, "--json"], stdout=subprocess.PIPE, check=True).stdout
-    return json.loads(out)
+    """What it prints; None where it says that the CPUs moved all the time."""
+    done = subprocess.run([args.rxlab, *words, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0 and "the CPUs moved" in done.stderr:
+        return None
+    if done.returncode != 0:
+        sys.exit(done.stderr.strip())
+    return json.loads(done.stdout)
 
 
 def predict(args):
     """Where the CPUs sat, and the predicted rate of each point; None where they moved."""
     out = rxlab(args, "calibrate", "--rounds", str(args.calibrations), "--predict")
-    if out["rounds"][out["placement"]] < args.calibrations:
+    if out is None or out["rounds"][out["placement"]] < args.calibrations:
         return None
     return out["placement"], {(p["interface"], p["frame_len"]): p["mpps"] for p in out["predictions"]}
 
@@ -34,7 +40,7 @@ def measure(args):
     words = ["--only", ",".join(INTERFACES), "--measure", "stream", "--sizes", args.sizes, "--bursts", "32"]
     if args.build:
         words += ["--build", args.build]
-    rows = rxlab(args, "bench", "live", *words, "--rounds", "1")["rows"]
+    rows = (rxlab(args, "bench", "live", *words, "--rounds", "1") or {"rows": []})["rows"]
     return {(r["peer"], r["size"]): (r["distance"], r["median"]) for r in rows}
 
 

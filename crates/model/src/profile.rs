@@ -258,6 +258,9 @@ pub struct Constants {
     /// Lines that a core fetches at a time for its stores.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub store_lines: Constant,
+    /// The same for lines that lie one behind the other.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub store_run_lines: Constant,
     /// Cycles to read all bytes of a line that is here.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub read_line_cycles: Constant,
@@ -302,7 +305,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 44] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 45] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -342,6 +345,7 @@ impl Constants {
             ("load_lines", &self.load_lines, Of::Any),
             ("run_lines", &self.run_lines, Of::Only(Core)),
             ("store_lines", &self.store_lines, Of::Only(Core)),
+            ("store_run_lines", &self.store_run_lines, Of::Some(Core)),
             ("read_line_cycles", &self.read_line_cycles, Of::Only(Core)),
             ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
             ("classify_cycles", &self.classify_cycles, Of::Only(Core)),
@@ -449,7 +453,10 @@ impl Server {
             "sets_per_slice must be a power of two from 1024 to 32768",
         )?;
         check((1..=64).contains(&c.slices), "slices must be 1 to 64")?;
-        check(self.l2_sets() == 1024, "an L2 must have 1024 sets")?;
+        check(
+            self.l2_sets().is_power_of_two() && (1024..=16384).contains(&self.l2_sets()),
+            "an L2 must have a power of two of sets (l2_kib * 16 / l2_ways), from 1024 to 16384",
+        )?;
         check(self.nic.kind.is_card() || !self.nic.remote, "only a card can be on the other node")?;
         check((1..=4).contains(&self.nic.ports), "ports must be 1 to 4")?;
         check((1..=1024).contains(&self.buffers.stride_lines), "stride_lines must be 1 to 1024")?;
@@ -476,8 +483,12 @@ impl Server {
             row.is_absent() || [1.0, 2.0, 4.0, 8.0].contains(&row.value),
             "write_back_descriptors must be 1, 2, 4 or 8",
         )?;
-        let lines =
-            [("load_lines", &c.load_lines), ("run_lines", &c.run_lines), ("store_lines", &c.store_lines)];
+        let lines = [
+            ("load_lines", &c.load_lines),
+            ("run_lines", &c.run_lines),
+            ("store_lines", &c.store_lines),
+            ("store_run_lines", &c.store_run_lines),
+        ];
         for (name, c) in lines {
             check(c.is_absent() || c.value >= 1.0, &format!("{name} must be at least 1"))?;
         }

@@ -122,16 +122,19 @@ pub(crate) struct Cost {
 /// The share of a miss that a core waits where it fetches several lines at a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shares {
-    /// Loads that do not depend on each other, the first of lines in a row, those behind it, stores.
+    /// Loads that do not depend on each other, the first of lines in a row, those behind it.
     pub load: f64,
     pub run: f64,
     pub behind: f64,
+    /// Stores, and those into lines in a row.
     pub store: f64,
+    pub store_behind: f64,
 }
 
 impl Shares {
     fn of(&self, kind: Kind, write: bool) -> f64 {
         match kind {
+            Kind::Payload | Kind::Run if write => self.store_behind,
             _ if write => self.store,
             // Where to look next depends on what was found.
             Kind::Table | Kind::Again => 1.0,

@@ -136,6 +136,10 @@ fn shares(nic: NicKind, c: &Constants) -> Shares {
         run: overlap(&c.run_lines, 1.0),
         behind: overlap(if c.run_lines.is_absent() { &c.pagerank_lines } else { &c.run_lines }, 1.0),
         store: overlap(&c.store_lines, STORES),
+        store_behind: overlap(
+            &c.store_run_lines,
+            if c.store_lines.is_absent() { STORES } else { c.store_lines.value },
+        ),
     }
 }
 

@@ -59,6 +59,10 @@ pub struct View {
     missed: u64,
     /// Whether the agent has done something else than polling since.
     busy: bool,
+    /// When its last store into a line was done that another core polls (A61).
+    followed: u64,
+    /// The line of words that it stored into last.
+    stored_last: u32,
     /// The line of words that a core has fetched last.
     crossed: u32,
     prefetched: [(u32, u64); PREFETCHES],
@@ -89,6 +93,8 @@ impl View {
             polled: 0,
             missed: 0,
             busy: true,
+            followed: 0,
+            stored_last: u32::MAX,
             crossed: u32::MAX - 1,
             prefetched: [(u32::MAX, 0); PREFETCHES],
             prefetches: false,
@@ -301,6 +307,7 @@ impl View {
             if claim != Claim::Free {
                 self.take(core, line, at, claim);
             }
+            self.stored_last = line;
             visible = if self.sim().soft { self.clock.max(self.drained) } else { self.clock };
         } else {
             end = at;
@@ -322,9 +329,12 @@ impl View {
             cost = sim.prices_of(core).cost(Kind::Word, true, cost.miss.max(snoop));
         }
         if let Some(polled) = sim.costs.polled
-            && sim.polled(line, self.slot)
+            && (line == self.stored_last || sim.polled(line, self.slot))
         {
-            cost.wait = cost.wait.max(polled);
+            // What the core has done since its last such store went on beside that one's way.
+            let free = self.followed + polled;
+            cost.wait = cost.wait.max(free.saturating_sub(self.clock));
+            self.followed = self.clock + cost.wait;
         }
         self.missed += cost.wait;
         self.waits(self.clock, cost);

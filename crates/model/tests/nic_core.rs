@@ -139,10 +139,8 @@ fn cost_32_an_atomic_waits_for_the_stores_before_it() {
 }
 
 #[test]
-fn cost_37_a_store_into_a_polled_line_holds_its_core_up() {
-    for (polled, polls, wait) in
-        [(70.0, true, 70 * NS), (70.0, false, SNOOP / STORES), (0.0, true, SNOOP / STORES)]
-    {
+fn cost_37_stores_into_a_polled_line_follow_each_other_slowly() {
+    for (polled, polls) in [(200.0, true), (200.0, false), (0.0, true)] {
         let mut server = soft_server();
         if polled > 0.0 {
             server.constants.polled_ns = Constant { value: polled, origin: "measured: a test".into() };
@@ -153,14 +151,23 @@ fn cost_37_a_store_into_a_polled_line_holds_its_core_up() {
             m.acquire(f, 0);
             if polls {
                 m.idle();
-                while m.acquire(f, 0) == 0 {
+                while m.acquire(f, 0) < 2 {
                     m.idle();
                 }
             }
         });
         w.nic_core(move |m| {
             until(m, 1_000 * NS);
-            assert_eq!(cost(m, |m| m.release(f, 0, 1)), OP + wait, "{polled} {polls}");
+            let first = cost(m, |m| m.release(f, 0, 1));
+            assert_eq!(first, OP + SNOOP / STORES, "what came before is long done: {polled} {polls}");
+            let done = m.now().0;
+            until(m, 1_150 * NS);
+            let second = cost(m, |m| m.release(f, 0, 2));
+            match (polled > 0.0, polls) {
+                (true, true) => assert_eq!(m.now().0, done + 200 * NS, "beside the work in between"),
+                (false, true) => assert_eq!(second, OP + SNOOP / STORES),
+                _ => assert_eq!(second, OP, "nobody has taken the line"),
+            }
         });
         w.run();
     }

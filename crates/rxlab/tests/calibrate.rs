@@ -70,7 +70,7 @@ fn what_is_measured_is_a_profile() {
         assert_eq!(server["nic"]["kind"], "core");
         let constants = server["constants"].as_object().unwrap();
         let measured = constants.values().filter(|c| c["origin"].as_str().unwrap().starts_with("measured: "));
-        assert_eq!(measured.count(), 16);
+        assert_eq!(measured.count(), 17);
         assert!(!constants.contains_key("pcie_gbytes"), "no card");
         let value = |name: &str| constants[name]["value"].as_f64().unwrap();
         assert!(value("l2_hit_ns") < value("dram_idle_ns"));

@@ -47,7 +47,7 @@ impl Distance {
     pub(crate) fn of(ping_pong_ns: f64) -> Distance {
         match ping_pong_ns {
             ns if ns < 80.0 => Distance::Siblings,
-            ns if ns <= 250.0 => Distance::Near,
+            ns if ns <= 280.0 => Distance::Near,
             _ => Distance::Far,
         }
     }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_ping_pong_tells_the_distance() {
-        let distances = [50.0, 79.9, 80.0, 120.0, 250.0, 250.1, 500.0].map(Distance::of);
+        let distances = [50.0, 79.9, 80.0, 120.0, 280.0, 280.1, 500.0].map(Distance::of);
         use Distance::{Far, Near, Siblings};
         assert_eq!(distances, [Siblings, Siblings, Near, Near, Near, Far, Far]);
     }

@@ -19,10 +19,10 @@ const STREAMS: u64 = 8;
 /// Lines that one core has while the other has as many, and how often they change hands.
 const HALF: u32 = STREAM / 2;
 const HANDS: u64 = 16;
-/// Entries that one core stores and the other waits for, how often, and multiplications between two of them.
+/// Entries that one core stores and the other reads, how often either way, and multiplications between two of them.
 const TRAIL: u32 = 2048;
 const LAPS: u64 = 9;
-const BETWEEN: u64 = 24;
+const BETWEEN: u64 = 8;
 /// Additions of each core.
 const ADDS: u64 = 20_000;
 
@@ -174,14 +174,15 @@ impl<'r> Lines<'r> {
         Ok([loads, median(stores)].map(|ns| ns / f64::from(HALF)))
     }
 
-    /// Nanoseconds that an entry takes longer to store when another core polls for it: one entry after the other, with some
-    /// arithmetic between two, which the other core waits for in turn, against the same with nobody waiting.
+    /// Nanoseconds from one frame of a line to the next when the other core waits for the entry of each, and reads it at
+    /// once: some arithmetic, a line stored, an entry that tells of it.
     ///
     /// # Errors
     /// No second thread.
     pub(super) fn pursued(&self) -> Result<f64, Fail> {
         let [_, done] = self.turn;
-        let (mut m, mut far, trail) = (self.region.view(), self.region.view(), self.trail);
+        let (mut m, mut far, trail, stream) =
+            (self.region.view(), self.region.view(), self.trail, self.stream);
         let (first, seen) = (m.acquire(trail, 0), m.acquire(done, 0));
         let lap = |m: &mut NativeView<'r>, n: u64| {
             timed(m, |m| {
@@ -190,23 +191,21 @@ impl<'r> Lines<'r> {
                     for _ in 0..BETWEEN {
                         x = black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                     }
-                    m.publish(trail, i, [i, x, 0, n]); // pairs with the acquire of who waits
+                    m.write(stream, i, [x; LINE]);
+                    m.publish(trail, i, [i, x, 0, n]); // pairs with the acquire of who reads
                 }
             })
         };
-        let alone = median((1..=LAPS).map(|n| lap(&mut m, first + n)).collect());
-        let first = first + LAPS;
-        let wait = move || {
+        let read = move || {
             for n in 1..=LAPS {
                 for i in 0..u64::from(TRAIL) {
-                    while far.acquire(trail, i) != first + n {
-                        spin_loop();
-                    }
+                    while far.acquire(trail, i) != first + n {}
+                    black_box(far.read(stream, i));
                 }
                 far.release(done, 0, seen + n); // pairs with the acquire in `until` below
             }
         };
-        let pursued = both(self.cpus, wait, || {
+        let pursued = both(self.cpus, read, || {
             let laps = (1..=LAPS).map(|n| {
                 let ns = lap(&mut m, first + n);
                 until(&mut m, done, seen + n);
@@ -214,7 +213,7 @@ impl<'r> Lines<'r> {
             });
             median(laps.collect())
         })?;
-        Ok((pursued - alone).max(0.0) / f64::from(TRAIL))
+        Ok(pursued / f64::from(TRAIL))
     }
 
     /// Nanoseconds between two additions to a word that both cores add to all the time.

@@ -44,8 +44,8 @@ pub(super) fn class() -> String {
 /// Sets of a slice, and the most ways that a modelled cache has.
 const SETS: u32 = 2048;
 const WAYS: u32 = 16;
-/// Sets of a modelled L2.
-const L2_SETS: u32 = 1024;
+/// Sets of a modelled L2, at least and at most.
+const L2_SETS: [u32; 2] = [1024, 16384];
 
 /// A profile of the machine: one core for the application, one that plays the card.
 ///
@@ -60,10 +60,12 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
     let cycles = |ns: f64| ns * v.ghz;
     // How many lines a core has under way: of the other core's while both are at work, or, if that shares its caches,
     // of the LLC's.
-    let [loads, runs, stores] = if placed == Distance::Siblings {
-        [v.llc.load_scattered, v.llc.load_sequential, v.llc.store_scattered].map(|ns| v.latency[2] / ns)
+    let [loads, runs, stores, store_runs] = if placed == Distance::Siblings {
+        let l = &v.llc;
+        [l.load_scattered, l.load_sequential, l.store_scattered, l.store_sequential]
+            .map(|ns| v.latency[2] / ns)
     } else {
-        [v.loads[0], v.loads[1], v.stores[0]].map(|ns| v.transfer / ns)
+        [v.loads[0], v.loads[1], v.stores[0], v.stores[1]].map(|ns| v.transfer / ns)
     };
     let constants = Constants {
         l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
@@ -72,7 +74,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         snoop_ns: measured(v.transfer, "random walk over lines that the other core has written"),
         polled_ns: measured(
             v.pursued,
-            "entries stored while the other core polls for them, less the same alone",
+            "from one frame of a line to the next while the other core polls for each",
         ),
         dram_load_ns: assumed(25.0, "A3"),
         dram_usable: assumed(0.68, "A3"),
@@ -83,9 +85,16 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         load_lines: measured(loads.max(1.0), "latency over a line's time in a stream of loads"),
         run_lines: measured(runs.max(1.0), "latency over a line's time in a stream of loads in order"),
         store_lines: measured(stores.max(1.0), "latency over a line's time in a stream of stores"),
+        store_run_lines: measured(
+            store_runs.max(1.0),
+            "latency over a line's time in a stream of stores in order",
+        ),
         read_line_cycles: measured(cycles(v.read_line), "words of lines in L1 added up"),
         copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),
-        classify_cycles: measured(cycles(v.classify), "frames in L1 filtered, parsed, hashed and described"),
+        classify_cycles: measured(
+            cycles(v.classify),
+            "frames of a stock of 8192 filtered, parsed, hashed and described",
+        ),
         // The words of its line are counted as of any other.
         frame_cycles: measured(
             cycles((v.frame - v.read_line).max(0.0)),
@@ -119,10 +128,13 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
 /// The machine's capacities in the model's shape. Siblings share an L2: either has half of it.
 fn caches(sizes: Sizes, placed: Distance) -> Caches {
     let shared_by = if placed == Distance::Siblings { 2 } else { 1 };
-    let l2_ways = (sizes.l2 / 64 / L2_SETS / shared_by).clamp(1, WAYS);
+    let l2_lines = sizes.l2 / 64 / shared_by;
+    let [fewest, most] = L2_SETS;
+    let l2_sets = (l2_lines / WAYS).next_power_of_two().clamp(fewest, most);
+    let l2_ways = (l2_lines / l2_sets).clamp(1, WAYS);
     let slices = (sizes.llc / 64 / SETS / WAYS).clamp(1, 64);
     Caches {
-        l2_kib: l2_ways * L2_SETS * 64 / 1024,
+        l2_kib: l2_ways * l2_sets * 64 / 1024,
         l2_ways,
         slices,
         sets_per_slice: SETS,

@@ -32,7 +32,7 @@ Examples:
   rxlab profile show here.toml
 
 Run nothing else meanwhile. A virtual machine's CPUs move: ping-pongs before, between and after the measurements
-of a round place it (below 80 ns siblings, to 250 ns near, above far), rounds of the most frequent placement
+of a round place it (below 80 ns siblings, to 280 ns near, above far), rounds of the most frequent placement
 count, and values are their medians; a prediction holds for that placement. Work in L1 is timed while both CPUs
 do it: siblings share a core's units. dpdk/bench/predictions.py compares with the driver, round by round.")]
 pub(crate) struct Options {
@@ -75,7 +75,7 @@ struct Values {
     /// A line that this core loads while the other one stores, and the other way round: at random, in order.
     loads: [f64; 2],
     stores: [f64; 2],
-    /// What an entry takes longer to store when the other core polls for it.
+    /// From one frame of a line to the next when the other core polls for each.
     pursued: f64,
     llc: Streams,
     /// Between two atomic additions of either core to one word.
@@ -143,7 +143,7 @@ impl Values {
             ("the same while it stores others, loads in order", "ns", self.loads[1]),
             ("a line stored that the other has read, at random", "ns", self.stores[0]),
             ("a line stored that the other has read, in order", "ns", self.stores[1]),
-            ("an entry stored that the other polls for", "ns", self.pursued),
+            ("a frame handed over that the other polls for", "ns", self.pursued),
             ("LLC line of a stream, loads at random", "ns", self.llc.load_scattered),
             ("LLC line of a stream, loads in order", "ns", self.llc.load_sequential),
             ("LLC line of a stream, stores at random", "ns", self.llc.store_scattered),
@@ -157,7 +157,7 @@ impl Values {
             ("line read, in L1, both CPUs", "ns", self.read_line),
             ("ring word, in L1, both CPUs", "ns", self.operation),
             ("buffer taken and given back, both CPUs", "ns", self.buffer),
-            ("frame that comes in, in L1, both CPUs", "ns", self.classify),
+            ("frame that comes in from a stock, both CPUs", "ns", self.classify),
             ("frame received, read and freed, in L1, both CPUs", "ns", self.frame),
         ]
     }

@@ -1,0 +1,153 @@
+//! How a [`Ready`] setup is told: its settings, the command line that runs it again, its traffic.
+
+use traffic::Workload;
+
+use super::Ready;
+
+impl Ready {
+    /// Every setting in force, by the name of its option.
+    pub(crate) fn settings(&self) -> serde_json::Map<String, serde_json::Value> {
+        let s = &self.setup;
+        let value = serde_json::json!({
+            "cores": self.ports.all_cores(),
+            "ports": self.ports.count(),
+            "emulated": s.emulated,
+            "app": s.app,
+            "target_reads": s.target_reads,
+            "rate": self.rate.to_string(),
+            "steer": self.steer.name(),
+            "numa": s.numa,
+            "ddio_ways": self.server.caches.ddio_ways,
+            "ring": s.ring,
+            "shared_by": s.shared_by,
+            "refill": s.refill,
+            "marks": s.marks,
+            "ax": s.ax,
+            "bx": s.bx,
+            "tx_ring": s.tx_ring,
+            "pool": s.pool,
+            "burst": s.burst,
+            "sampling": s.sampling,
+            "placements": s.placements,
+            "frames": s.frames,
+            "limit_ms": s.limit_ms,
+            "antagonist": s.antagonist,
+            "resolution_pct": s.resolution,
+            "trial_ms": s.trial_ms,
+        });
+        let mut map = match value {
+            serde_json::Value::Object(map) => map,
+            _ => serde_json::Map::new(),
+        };
+        if self.ports.stated {
+            map.insert("port_load".into(), self.ports.load_text().into());
+            map.insert("port_cores".into(), self.ports.cores_text().into());
+        }
+        map
+    }
+
+    /// The command line that runs `interface` alone with every setting in force.
+    pub(crate) fn command(&self, interface: &str) -> String {
+        let s = &self.setup;
+        let traffic = match &s.pcap {
+            Some(path) => {
+                let truncated = if s.allow_truncated { " --allow-truncated" } else { "" };
+                format!("--pcap {}{truncated}", quoted(&path.display().to_string()))
+            }
+            None => format!("--workload {}", quoted(&s.workload)),
+        };
+        let mut words = vec!["rxlab compare".to_string(), traffic];
+        let mut flag = |name: &str, value: &dyn std::fmt::Display| words.push(format!("--{name} {value}"));
+        flag("rate", &self.rate);
+        flag("steer", &s.steer);
+        flag("server", &quoted(&s.server));
+        flag("cores", &self.ports.all_cores());
+        flag("ports", &self.ports.count());
+        if self.ports.stated {
+            flag("port-load", &self.ports.load_text());
+            flag("port-cores", &self.ports.cores_text());
+        }
+        flag("app", &s.app);
+        if s.target_reads > 0 {
+            flag("target-reads", &s.target_reads);
+        }
+        if self.server.nic.remote {
+            flag("numa", &s.numa);
+        }
+        flag("ddio-ways", &self.server.caches.ddio_ways);
+        flag("interfaces", &interface);
+        match interface {
+            "rxbisect" => {
+                flag("ax", &s.ax);
+                flag("bx", &s.bx);
+            }
+            _ => flag("ring", &s.ring),
+        }
+        if let Some(shared_by) = s.shared_by {
+            flag("shared-by", &shared_by);
+        }
+        if interface == "ddring" {
+            flag("refill", &s.refill);
+        }
+        if interface == "corec" {
+            flag("marks", &s.marks);
+        }
+        flag("tx-ring", &s.tx_ring);
+        if let Some(pool) = s.pool {
+            flag("pool", &pool);
+        }
+        if let Some(antagonist) = &s.antagonist {
+            flag("antagonist", antagonist);
+        }
+        flag("burst", &s.burst);
+        flag("seed", &s.seed);
+        flag("sampling", &s.sampling);
+        flag("placements", &s.placements);
+        if s.frames > 0 {
+            flag("frames", &s.frames);
+        }
+        flag("limit-ms", &s.limit_ms);
+        flag("resolution", &s.resolution);
+        flag("trial-ms", &s.trial_ms);
+        if s.emulated {
+            words.push("--emulated".into());
+        }
+        words.join(" ")
+    }
+
+    /// What is offered, in a line for people.
+    pub(crate) fn traffic(&self) -> String {
+        match (&self.setup.pcap, &self.workload) {
+            (Some(path), Workload::Pcap(trace)) => {
+                let i = trace.stats();
+                format!(
+                    "{} ({} frames, {} flows, mean {:.0} B)",
+                    path.display(),
+                    i.packets,
+                    i.flows,
+                    i.bytes as f64 / i.packets.max(1) as f64
+                )
+            }
+            (_, Workload::Generated(spec)) => spec.to_string(),
+            (None, Workload::Pcap(_)) => "capture".into(),
+        }
+    }
+
+    /// The same as data.
+    pub(crate) fn traffic_json(&self) -> serde_json::Value {
+        match &self.workload {
+            Workload::Pcap(trace) => serde_json::json!({"pcap": self.setup.pcap, "info": trace.stats()}),
+            Workload::Generated(spec) => serde_json::json!({"workload": spec.to_string()}),
+        }
+    }
+}
+
+/// A word that a shell takes as one.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

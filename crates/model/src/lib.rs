@@ -28,6 +28,7 @@ mod schedule;
 mod sim;
 mod space;
 mod tables;
+mod validate;
 mod view;
 
 pub use app::App;

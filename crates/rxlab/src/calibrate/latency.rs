@@ -6,7 +6,7 @@ use memory::native::Words;
 use memory::{Class, Memory, NativeView, Region, Space};
 
 use super::bed::{self, LINE, field, timed};
-use super::lines::{Order, Pass, pass};
+use super::lines::{Order, Orders, Pass, pass};
 use crate::fail::Fail;
 
 /// Steps of a walk, and lines of the LLC's set at the most: the first walk brings all of it.
@@ -53,21 +53,22 @@ impl Sets {
     pub(super) fn stream(&self) -> Result<Stream<'_>, Fail> {
         let (mut space, lines) = (&self.region, self.bytes[LLC] / 64);
         let lines_of = space.words(&field::<LINE>("stream", Class::Body, lines), 0).map_err(Fail::new)?;
-        Ok(Stream { lines: lines_of, scattered: bed::cycle(lines) })
+        Ok(Stream { lines: lines_of, orders: Orders::new(lines) })
     }
 }
 
 /// Lines in the LLC, of which none names the next one.
 pub(super) struct Stream<'r> {
     lines: Words<'r, LINE>,
-    scattered: Vec<u32>,
+    orders: Orders,
 }
 
 impl<'r> Stream<'r> {
     /// Nanoseconds of a line; the first pass brings the set into the LLC.
     pub(super) fn line(&self, m: &mut NativeView<'r>, what: Pass, order: Order) -> f64 {
-        pass(m, self.lines, 0, &self.scattered, (what, order));
-        timed(m, |m| pass(m, self.lines, 0, &self.scattered, (what, order))) / self.scattered.len() as f64
+        let order = self.orders.of(order);
+        pass(m, self.lines, 0, order, what);
+        timed(m, |m| pass(m, self.lines, 0, order, what)) / order.len() as f64
     }
 }
 

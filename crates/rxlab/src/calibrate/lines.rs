@@ -34,11 +34,11 @@ pub(super) struct Lines<'r> {
     stream: Words<'r, LINE>,
     trail: Words<'r, 4>,
     count: Words<'r, LINE>,
-    /// Lines in random order, and each one's successor on a random walk.
-    scattered: Vec<u32>,
+    /// All lines, and each one's successor on a random walk.
+    whole: Orders,
     next: Vec<u32>,
-    /// Lines of a half in random order.
-    half: Vec<u32>,
+    /// Lines of a half.
+    half: Orders,
 }
 
 /// What a core does with each line of a stream.
@@ -55,10 +55,38 @@ pub(super) enum Pass {
 /// In which order it goes over the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// One after the other.
+    /// One after the other as far as a frame goes, frames at random.
     Sequential,
     /// At random.
     Scattered,
+}
+
+/// Lines of a frame.
+const FRAME: usize = 24;
+
+/// Some lines in either order.
+pub(super) struct Orders {
+    sequential: Vec<u32>,
+    scattered: Vec<u32>,
+}
+
+impl Orders {
+    /// Of `lines`.
+    pub(super) fn new(lines: u32) -> Orders {
+        let all: Vec<u32> = (0..lines).collect();
+        let frames: Vec<&[u32]> = all.chunks(FRAME).collect();
+        let order = cycle(frames.len() as u32);
+        let sequential = order.iter().flat_map(|i| frames[*i as usize]).copied().collect();
+        Orders { sequential, scattered: cycle(lines) }
+    }
+
+    /// In this one.
+    pub(super) fn of(&self, order: Order) -> &[u32] {
+        match order {
+            Order::Sequential => &self.sequential,
+            Order::Scattered => &self.scattered,
+        }
+    }
 }
 
 impl<'r> Lines<'r> {
@@ -72,8 +100,8 @@ impl<'r> Lines<'r> {
         let count = words(Class::Contended, 1)?;
         let trail = field::<4>("trail", Class::Signal, TRAIL);
         let trail = space.words(&trail, 0).map_err(Fail::new)?;
-        let (scattered, next, half) = (cycle(STREAM), cycle(STREAM), cycle(HALF));
-        Ok(Lines { region, cpus, turn, stream, trail, count, scattered, next, half })
+        let (whole, next, half) = (Orders::new(STREAM), cycle(STREAM), Orders::new(HALF));
+        Ok(Lines { region, cpus, turn, stream, trail, count, whole, next, half })
     }
 
     /// Round trip of one line that both write, or of two, each written by one side; ns.
@@ -131,7 +159,7 @@ impl<'r> Lines<'r> {
             for n in from + 1..=from + STREAMS {
                 m.release(go, 0, n); // pairs with the acquire in `until` above
                 until(&mut m, done, n);
-                samples.push(timed(&mut m, |m| pass(m, self.stream, 0, &self.scattered, (what, order))));
+                samples.push(timed(&mut m, |m| pass(m, self.stream, 0, self.whole.of(order), what)));
             }
             median(samples) / f64::from(STREAM)
         })
@@ -147,7 +175,7 @@ impl<'r> Lines<'r> {
         let mut m = self.region.view();
         let from = m.acquire(here, 0).max(m.acquire(there, 0));
         let mut far = self.region.view();
-        let (stream, half) = (self.stream, &self.half);
+        let (stream, half) = (self.stream, self.half.of(order));
         // Both begin to go over a half when the other is done with it.
         let meet = |m: &mut NativeView<'r>, mine, other, n: u64| {
             m.release(mine, 0, n); // pairs with the acquire below, on the other side
@@ -160,14 +188,14 @@ impl<'r> Lines<'r> {
         let write = || {
             for n in from + 1..=from + HANDS {
                 meet(&mut far, there, here, n);
-                stores.push(timed(&mut far, |m| pass(m, stream, first(n), half, (Pass::Store, order))));
+                stores.push(timed(&mut far, |m| pass(m, stream, first(n), half, Pass::Store)));
             }
         };
         let loads = both(self.cpus, write, || {
             let mut loads = Vec::new();
             for n in from + 1..=from + HANDS {
                 meet(&mut m, here, there, n);
-                loads.push(timed(&mut m, |m| pass(m, stream, first(n + 1), half, (Pass::Load, order))));
+                loads.push(timed(&mut m, |m| pass(m, stream, first(n + 1), half, Pass::Load)));
             }
             median(loads)
         })?;
@@ -250,17 +278,9 @@ impl<'r> Lines<'r> {
     }
 }
 
-/// Goes once over lines of which `scattered` is a random order, from line `first` on.
-pub(super) fn pass<'r>(
-    m: &mut NativeView<'r>,
-    on: Words<'r, LINE>,
-    first: u64,
-    scattered: &[u32],
-    (what, order): (Pass, Order),
-) {
-    let lines = scattered.iter().enumerate();
-    let lines =
-        lines.map(|(i, line)| first + if order == Order::Scattered { u64::from(*line) } else { i as u64 });
+/// Goes once over `lines`, counted from line `first` on.
+pub(super) fn pass<'r>(m: &mut NativeView<'r>, on: Words<'r, LINE>, first: u64, lines: &[u32], what: Pass) {
+    let lines = lines.iter().map(|line| first + u64::from(*line));
     match what {
         Pass::Walk => {
             black_box(lines.fold(0, |at, _| m.acquire(on, at)));

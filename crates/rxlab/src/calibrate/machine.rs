@@ -83,11 +83,14 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         op_cycles: measured(cycles(v.operation), "entries made, written, read and tested in L1"),
         atomic_cycles: measured(cycles(v.own_swap), "compare-and-swap on an own line"),
         load_lines: measured(loads.max(1.0), "latency over a line's time in a stream of loads"),
-        run_lines: measured(runs.max(1.0), "latency over a line's time in a stream of loads in order"),
+        run_lines: measured(
+            runs.max(1.0),
+            "latency over a line's time in a stream of loads, frames of lines in order",
+        ),
         store_lines: measured(stores.max(1.0), "latency over a line's time in a stream of stores"),
         store_run_lines: measured(
             store_runs.max(1.0),
-            "latency over a line's time in a stream of stores in order",
+            "latency over a line's time in a stream of stores, frames of lines in order",
         ),
         read_line_cycles: measured(cycles(v.read_line), "words of lines in L1 added up"),
         copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),

@@ -33,6 +33,8 @@ impl Asked<'_> {
     /// A name that is not known, and what is allowed.
     pub(crate) fn interface(&self, name: &str, queues: u32) -> Result<Interface, Fail> {
         let ring = self.ring;
+        // A value that is not allowed is refused, whether the interface uses it or not.
+        let (marks, refill) = (marks(self.marks)?, refill(self.refill)?);
         let [ax, bx] = self.ax_bx;
         let shared_by = self.shared_by.unwrap_or(if name == "ddring" { 1 } else { queues });
         Ok(match name {
@@ -43,8 +45,8 @@ impl Asked<'_> {
                 Interface::RxBisect(rxbisect::Sizes { ax, bx, batch: sizes.batch.min(bx), ..sizes })
             }
             "dynamic" => Interface::Dynamic(dynamic::Sizes { ring, shared_by, ..Default::default() }),
-            "corec" => Interface::Corec(corec::Sizes { ring, shared_by, marks: marks(self.marks)? }),
-            "ddring" => Interface::DdRing(ddring::Sizes { ring, shared_by, refill: refill(self.refill)? }),
+            "corec" => Interface::Corec(corec::Sizes { ring, shared_by, marks }),
+            "ddring" => Interface::DdRing(ddring::Sizes { ring, shared_by, refill }),
             _ => return Err(Fail::new(format!("unknown interface `{name}`; allowed: {ALLOWED}"))),
         })
     }

@@ -143,6 +143,10 @@ fn bad_values_are_told_in_one_line() {
     refused(&one, &["--port-load 3:1", "2 flows or more"]);
     refused(&["bench", "model", "--port-load", "x"], &["--port-load x"]);
     refused(&["compare", "--cores", "many"], &["--cores", "many"]);
+    refused(&["compare", "--cores", "-1"], &["--cores", "-1"]);
+    refused(&["compare", "--rate", "-5"], &["--rate", "-5", "own"]);
+    refused(&["compare", "--workload", "imix,flows=5,flows=6"], &["flows=6", "once"]);
+    refused(&["live", "--marks", "some"], &["--marks", "each, waiting"]);
     refused(&["compare", "--interfaces", "tokenring"], &["tokenring", "privring, shring, rxbisect"]);
     refused(&["compare", "--app", "doom"], &["doom", "l3fwd, lb, nat, nf, kv"]);
     refused(&["compare", "--workload", "sometimes"], &["sometimes", "imix"]);

@@ -19,7 +19,7 @@ const STREAMS: u64 = 8;
 /// Lines that one core has while the other has as many, and how often they change hands.
 const HALF: u32 = STREAM / 2;
 const HANDS: u64 = 16;
-/// Entries that one core stores and the other reads, how often either way, and multiplications between two of them.
+/// Entries that one core stores and the other reads, how often, and multiplications between two of them.
 const TRAIL: u32 = 2048;
 const LAPS: u64 = 9;
 const BETWEEN: u64 = 8;

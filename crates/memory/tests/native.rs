@@ -107,6 +107,25 @@ fn a_buffer_of_someone_else_is_refused_and_harmless() {
 }
 
 #[test]
+fn what_is_asked_for_ahead_stays_as_it_is() {
+    let region = heap(1 << 14);
+    let mut space = &region;
+    let b = space.buffers(&Geometry::dpdk(2)).unwrap();
+    let empty = space.words::<1>(&field(4, 1, Class::Body), 0).unwrap();
+    let mut m = region.view();
+    m.put(b, Buf(1), 0, &[7; 64], 64);
+    for (i, raw) in [1, 2, u64::MAX].into_iter().enumerate() {
+        m.write(empty, i as u64, [raw]); // the last two name no buffer
+        m.put_ahead(b, empty, i as u64);
+        m.entry_ahead(empty, i as u64 + 4);
+        assert_eq!(m.read(empty, i as u64), [raw]);
+    }
+    let mut out = [0; 64];
+    m.get(b, Buf(1), 0, &mut out, 64);
+    assert_eq!(out, [7; 64]);
+}
+
+#[test]
 fn metadata_lies_before_the_frame() {
     let region = heap(1 << 14);
     let b = (&region).buffers(&Geometry::dpdk(2)).unwrap();

@@ -10,6 +10,7 @@
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
+use crate::frame::AHEAD;
 use crate::{Frame, SizeError, entry};
 
 pub(crate) const fn entries(name: &'static str, len: u32) -> Field {
@@ -150,6 +151,7 @@ impl<M: Memory> Writer<M> {
     /// Writes a frame's entry; there is room.
     #[inline(always)]
     pub(crate) fn frame(&mut self, m: &mut M, buf: Buf, frame: &Frame<'_>, notice: u64) {
+        m.entry_ahead(self.entries, self.head.wrapping_add(AHEAD));
         m.publish(self.entries, self.head, entry::frame(buf, frame, notice, self.head, self.shift));
         self.head = self.head.wrapping_add(1);
     }

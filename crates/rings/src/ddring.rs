@@ -31,8 +31,9 @@
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::empties::CHUNK;
+use crate::frame::AHEAD;
 use crate::lock::{self, Locked};
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, Rest, SizeError, empties, interface};
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, empties, interface};
 
 // ## Words
 
@@ -458,11 +459,15 @@ impl<M: Memory> Ring<M> {
 
     #[inline(always)]
     fn store(&mut self, m: &mut M, b: M::Buffers, frame: &Frame<'_>, together: u64) -> Outcome {
-        if matches!(frame.rest, Rest::Buffer(_)) {
+        if !frame.is_copied() {
             return Outcome::BadFrame;
         }
         if self.head == self.tail {
             return Outcome::RingFull;
+        }
+        if self.tail.wrapping_sub(self.head) > 2 * AHEAD {
+            m.entry_ahead(self.words.descriptor, self.head.wrapping_add(2 * AHEAD));
+            m.put_ahead(b, self.words.descriptor, self.head.wrapping_add(AHEAD));
         }
         let [raw, _] = m.read(self.words.descriptor, self.head);
         let buf = match m.check(b, raw, u32::from(frame.len)) {

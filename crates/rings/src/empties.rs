@@ -15,7 +15,8 @@ use core::ops::Range;
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
-use crate::{Buffers, Outcome, SizeError};
+use crate::frame::AHEAD;
+use crate::{Buffers, Frame, Outcome, SizeError};
 
 /// Buffers taken from the pool or given back at a time.
 pub(crate) const CHUNK: usize = 64;
@@ -182,7 +183,7 @@ impl<M: Memory> Consumer<M> {
         self.tail = self.head;
     }
 
-    /// The buffer at the head for a frame of `len` bytes; it stays there until [`advance`](Self::advance).
+    /// The buffer at the head for a frame; it stays there until [`advance`](Self::advance).
     ///
     /// # Errors
     /// `empty` where nothing is posted or the word names no buffer, `BadFrame` where the frame is
@@ -192,14 +193,17 @@ impl<M: Memory> Consumer<M> {
         &mut self,
         m: &mut M,
         b: M::Buffers,
-        len: u16,
+        frame: &Frame<'_>,
         empty: Outcome,
     ) -> Result<Buf, Outcome> {
         if self.head == self.tail {
             return Err(empty);
         }
+        if self.ready() > AHEAD && frame.is_copied() {
+            m.put_ahead(b, self.descriptor, self.head.wrapping_add(AHEAD));
+        }
         let [raw] = m.read(self.descriptor, self.head);
-        m.check(b, raw, u32::from(len)).map_err(|_| {
+        m.check(b, raw, u32::from(frame.len)).map_err(|_| {
             let named = m.check(b, raw, 0).is_ok();
             self.faults += u64::from(!named);
             if named { Outcome::BadFrame } else { empty }

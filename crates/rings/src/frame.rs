@@ -4,6 +4,10 @@ use core::cell::Cell;
 
 use memory::{Buf, Memory};
 
+/// The lines that a frame goes to are fetched so many frames before it. A processor that plays the card keeps the
+/// stores of three frames or so while it waits for a line, and cores have read every line since its last store.
+pub const AHEAD: u64 = 12;
+
 /// Where a frame lies, beside its first piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Rest<'a> {
@@ -55,6 +59,12 @@ impl<'a> Frame<'a> {
     #[inline(always)]
     pub fn bytes(&self) -> &'a [u8] {
         &self.head[..self.head.len().min(self.len as usize)]
+    }
+
+    /// Whether storing it writes into the empty buffer.
+    #[inline(always)]
+    pub(crate) fn is_copied(&self) -> bool {
+        !matches!(self.rest, Rest::Buffer(_))
     }
 
     /// Stores the frame by means of `empty`, which the host posted and which has room for `len` bytes; the

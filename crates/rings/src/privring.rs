@@ -18,6 +18,7 @@
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
 use crate::empties::{self, Consumer, Producer};
+use crate::frame::AHEAD;
 use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, interface};
 
 // ## Words
@@ -185,12 +186,13 @@ struct Queue<M: Memory> {
 impl<M: Memory> Queue<M> {
     #[inline(always)]
     fn store(&mut self, m: &mut M, b: M::Buffers, frame: &Frame<'_>) -> Outcome {
-        let buf = match self.consumer.peek(m, b, frame.len, Outcome::RingFull) {
+        let buf = match self.consumer.peek(m, b, frame, Outcome::RingFull) {
             Ok(buf) => buf,
             Err(outcome) => return outcome,
         };
         let buf = frame.store(m, b, buf);
         let i = self.consumer.head();
+        m.entry_ahead(self.completion, i.wrapping_add(AHEAD));
         m.publish(self.completion, i, entry::frame(buf, frame, 0, i, self.shift));
         self.consumer.advance();
         Outcome::Delivered

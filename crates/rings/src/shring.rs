@@ -381,7 +381,7 @@ fn store<M: Memory>(
     if writer.room() == 0 {
         return Outcome::RingFull;
     }
-    let buf = match ring.peek(m, b, frame.len, Outcome::NoBuffer) {
+    let buf = match ring.peek(m, b, frame, Outcome::NoBuffer) {
         Ok(buf) => buf,
         Err(outcome) => return outcome,
     };

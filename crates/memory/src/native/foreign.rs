@@ -2,7 +2,7 @@
 
 use core::ptr;
 
-use super::payload::{Payload, prefetch};
+use super::payload::{Payload, fetch_to_write, prefetch};
 use crate::{Buf, Fault, LINE, Touch, WORD};
 
 /// Buffers in memory of another allocator, such as DPDK's mbufs. Inside one process a handle is trusted:
@@ -87,6 +87,11 @@ impl Payload for Foreign {
     #[inline(always)]
     fn prefetch(self, buf: Buf, off: u32) {
         prefetch(self.span(buf, off, 0).0);
+    }
+
+    #[inline(always)]
+    fn put_ahead(self, buf: Buf) {
+        fetch_to_write(self.span(buf, 0, 0).0);
     }
 }
 

@@ -26,6 +26,8 @@ pub trait Payload: Copy {
     fn meta(self, buf: Buf, line: u32, how: Touch);
     /// Starts fetching the line at `off`.
     fn prefetch(self, buf: Buf, off: u32);
+    /// Starts fetching the first line of a frame, to write it.
+    fn put_ahead(self, buf: Buf);
 }
 
 /// Packet buffers in a [`Region`](super::Region), indexes `0..count`.
@@ -126,6 +128,13 @@ impl Payload for Buffers<'_> {
             prefetch(core::ptr::from_ref(word).cast());
         }
     }
+
+    #[inline(always)]
+    fn put_ahead(self, buf: Buf) {
+        if let Some(word) = self.words(buf).get(self.offset as usize / WORD) {
+            fetch_to_write(core::ptr::from_ref(word).cast());
+        }
+    }
 }
 
 #[inline(always)]
@@ -136,6 +145,18 @@ pub(super) fn prefetch(line: *const u8) {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch changes no state that the program can see, and faults on no address.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(line.cast()) };
+    }
+}
+
+/// Starts fetching a line that is going to be written, so that no other cache keeps it.
+#[inline(always)]
+#[allow(unused_variables, reason = "elsewhere there is no instruction to give it to")]
+pub(super) fn fetch_to_write(line: *const u8) {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: as in `prefetch`. The intrinsic would need a target feature; processors without the instruction
+    // do nothing. By its number, since nothing is read or written by way of it.
+    unsafe {
+        core::arch::asm!("prefetchw [{}]", in(reg) line.addr(), options(nomem, nostack, preserves_flags));
     }
 }
 

@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::thread;
 use std::time::Instant;
 
-use super::payload::{Buffers, Payload};
+use super::payload::{Buffers, Payload, fetch_to_write};
 use crate::{Buf, Fault, Memory, Ps, Touch};
 
 /// Looks at a word this often before the thread yields its core: a few hundred nanoseconds, about as
@@ -219,6 +219,18 @@ impl<'r, P: Payload> Memory for NativeView<'r, P> {
     #[inline(always)]
     fn prefetch(&mut self, b: P, buf: Buf, off: u32) {
         b.prefetch(buf, off);
+    }
+
+    #[inline(always)]
+    fn entry_ahead<const W: usize>(&mut self, w: Words<'r, W>, i: u64) {
+        fetch_to_write(w.entry(i).as_ptr().cast());
+    }
+
+    #[inline(always)]
+    fn put_ahead<const W: usize>(&mut self, b: P, w: Words<'r, W>, i: u64) {
+        if let Ok(buf) = b.check(w.entry(i)[0].load(Relaxed), 0) {
+            b.put_ahead(buf); // ordered by the acquire before
+        }
     }
 
     #[inline(always)]

@@ -36,7 +36,7 @@ pub struct NicHalf<M: Memory> {
     timeout: Ps,
     /// No held notice is due before.
     next: Ps,
-    /// Number of this `deliver`: each of the cores' indexes is read at most once in a call.
+    /// Number of this `deliver`: where a ring is out of entries, the core's index is read at most once in a call.
     call: u64,
     counts: Counts,
 }
@@ -133,6 +133,17 @@ impl<M: Memory> NicHalf<M> {
         NicHalf { ax, bx, buffers, batch, timeout, next: Ps::NEVER, call: 0, counts }
     }
 
+    /// Reads what the core has posted before it runs out, so that buffers can be fetched ahead up to its end.
+    #[inline(always)]
+    fn refresh_linked(&mut self, m: &mut M, queue: usize, frames: &[Frame<'_>]) {
+        let ax = self.bx[queue].own.first().map(|id| &mut self.ax[usize::from(*id)].consumer);
+        if let Some(ring) = ax.filter(|ring| ring.ready() < frames.len() as u64)
+            && frames.first().is_some_and(Frame::is_copied)
+        {
+            ring.refresh(m);
+        }
+    }
+
     /// Stores frames from the front while the first linked Ax ring is known to have a buffer and the Bx
     /// ring room: the usual case, in which nothing else need be looked at. How many.
     #[inline(always)]
@@ -146,7 +157,7 @@ impl<M: Memory> NicHalf<M> {
         let ready = ring.ready().min(bx.writer.room()).min(frames.len() as u64) as usize;
         let mut done = 0;
         for (frame, outcome) in frames[..ready].iter().zip(out) {
-            let Ok(buf) = ring.peek(m, self.buffers, frame.len, Outcome::NoBuffer) else { break };
+            let Ok(buf) = ring.peek(m, self.buffers, frame, Outcome::NoBuffer) else { break };
             let notice = entry::notice(id, ring.head());
             ring.advance();
             let buf = frame.store(m, self.buffers, buf);
@@ -163,7 +174,7 @@ impl<M: Memory> NicHalf<M> {
         if !self.bx[queue].has_room(m, self.call) {
             return Outcome::RingFull;
         }
-        let (ax, buf) = match self.choose(m, queue, frame.len) {
+        let (ax, buf) = match self.choose(m, queue, frame) {
             Ok(choice) => choice,
             Err(outcome) => return outcome,
         };
@@ -186,10 +197,10 @@ impl<M: Memory> NicHalf<M> {
 
     /// The Ax ring to take from, and its buffer, which is not yet consumed.
     #[inline(always)]
-    fn choose(&mut self, m: &mut M, queue: usize, len: u16) -> Result<(u16, Buf), Outcome> {
+    fn choose(&mut self, m: &mut M, queue: usize, frame: &Frame<'_>) -> Result<(u16, Buf), Outcome> {
         for k in 0..self.bx[queue].own.len() {
             let ax = self.bx[queue].own[k]; // its notice shares the frame's entry: always eligible
-            match self.peek(m, ax, len) {
+            match self.peek(m, ax, frame) {
                 Err(Outcome::NoBuffer) => {}
                 found => return found.map(|buf| (ax, buf)),
             }
@@ -203,7 +214,7 @@ impl<M: Memory> NicHalf<M> {
             if bx.stopped || !self.ax[usize::from(ax)].ready(m, self.call) || !bx.has_room(m, self.call) {
                 continue;
             }
-            match self.peek(m, ax, len) {
+            match self.peek(m, ax, frame) {
                 Err(Outcome::NoBuffer) => {}
                 found => {
                     self.bx[queue].turn = if at + 1 < count { at + 1 } else { 0 };
@@ -215,12 +226,12 @@ impl<M: Memory> NicHalf<M> {
     }
 
     #[inline(always)]
-    fn peek(&mut self, m: &mut M, ax: u16, len: u16) -> Result<Buf, Outcome> {
+    fn peek(&mut self, m: &mut M, ax: u16, frame: &Frame<'_>) -> Result<Buf, Outcome> {
         let ring = &mut self.ax[usize::from(ax)];
         if !ring.ready(m, self.call) {
             return Err(Outcome::NoBuffer);
         }
-        ring.consumer.peek(m, self.buffers, len, Outcome::NoBuffer)
+        ring.consumer.peek(m, self.buffers, frame, Outcome::NoBuffer)
     }
 
     /// Tells the core of `ax`, now or later; an entry of its Bx ring is reserved from here on.
@@ -251,6 +262,7 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
             return out.fill(Outcome::QueueStopped);
         }
         self.call += 1;
+        self.refresh_linked(m, queue, frames);
         let mut done = 0;
         while done < frames.len().min(out.len()) {
             let run = self.store_linked(m, queue, &frames[done..], &mut out[done..]);

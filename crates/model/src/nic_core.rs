@@ -1,7 +1,6 @@
 //! A core that plays the card: a card's NIC halves, run by one core in turn.
 //!
-//! It takes frames from its sources as fast as the rings take them. Frames that find no room wait with
-//! the source: a software source has no wire that would lose them.
+//! It takes frames from its sources as fast as it can, and drops what finds no room, as the driver does.
 
 use memory::{Memory, Ps};
 use nic::{Class, Port, TxPort};
@@ -76,35 +75,43 @@ pub(crate) struct SoftPort {
     pub first: usize,
     /// Cycles to parse and hash a frame.
     pub cycles: u32,
-    /// Frames that the rings have not taken yet, by queue, then as they came.
-    pub held: Vec<(Arrival, Class)>,
+    /// The burst under way, queue by queue, then as they came.
+    pub burst: Vec<(Arrival, Class)>,
 }
 
 impl SoftPort {
-    /// Takes frames and stores them; how many the rings took.
+    /// Takes frames and stores them; how many there were.
     fn receive(&mut self, m: &mut View, book: &Book) -> usize {
-        if self.held.is_empty() {
-            self.take(m, book);
-        }
+        self.take(m, book);
         let now = m.now();
         m.set_stamp(now);
-        let held = std::mem::take(&mut self.held);
-        for frames in held.chunk_by(|(_, a), (_, b)| a.queue == b.queue) {
+        let mut burst = std::mem::take(&mut self.burst);
+        for frames in burst.chunk_by(|(_, a), (_, b)| a.queue == b.queue) {
             self.store(m, book, frames);
         }
         self.rx.nic_mut().poll(m);
-        held.len() - self.held.len()
+        let taken = burst.len();
+        burst.clear();
+        self.burst = burst;
+        taken
     }
 
     fn take(&mut self, m: &mut View, book: &Book) {
-        while self.held.len() < CHUNK
+        while self.burst.len() < CHUNK
             && let Some(frame) = self.feed.take(m)
         {
             m.work(self.cycles);
             self.classify(frame, book);
             m.chain();
         }
-        self.held.sort_by_key(|(_, class)| class.queue);
+        // As the driver has it: none of several queues is always the first to find room.
+        let mut queues = Vec::new();
+        for (_, class) in &self.burst {
+            if !queues.contains(&class.queue) {
+                queues.push(class.queue);
+            }
+        }
+        self.burst.sort_by_key(|(_, class)| queues.iter().position(|queue| *queue == class.queue));
     }
 
     fn classify(&mut self, frame: Arrival, book: &Book) {
@@ -113,13 +120,13 @@ impl SoftPort {
         match self.rx.classify(known(&frame), u32::from(frame.len)) {
             Some(class) => {
                 meter.in_nic += 1;
-                self.held.push((frame, class));
+                self.burst.push((frame, class));
             }
             None => meter.fates[self.first][Outcome::BadFrame as usize] += 1,
         }
     }
 
-    /// Stores frames of one queue; what it does not take is held.
+    /// Stores frames of one queue.
     fn store(&mut self, m: &mut View, book: &Book, frames: &[(Arrival, Class)]) {
         let Some((_, Class { queue, .. })) = frames.first() else { return };
         let nothing = Frame::new(&[], 0, 0, 0);
@@ -129,13 +136,9 @@ impl SoftPort {
         }
         self.rx.receive_burst(m, *queue, &burst[..frames.len()], &mut fates[..frames.len()]);
         let mut meter = book.meter.borrow_mut();
-        for (frame, fate) in frames.iter().zip(fates) {
-            if matches!(fate, Outcome::Delivered | Outcome::BadFrame) {
-                meter.fates[self.first + usize::from(*queue)][fate as usize] += 1;
-                meter.in_nic -= 1;
-            } else {
-                self.held.push(frame.clone());
-            }
+        meter.in_nic -= frames.len() as u64;
+        for fate in &fates[..frames.len()] {
+            meter.fates[self.first + usize::from(*queue)][*fate as usize] += 1;
         }
     }
 
@@ -157,8 +160,7 @@ impl SoftPort {
     /// When this port has something to do that no other agent's store announces.
     fn due(&mut self, m: &mut View) -> Option<Ps> {
         let notices = self.rx.nic_mut().poll(m);
-        let frames = if self.held.is_empty() { self.feed.due() } else { None };
-        notices.into_iter().chain(frames).min()
+        notices.into_iter().chain(self.feed.due()).min()
     }
 }
 

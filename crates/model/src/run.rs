@@ -498,7 +498,7 @@ fn spawn_card<R: Nic<View> + 'static>(
     Ok(())
 }
 
-/// A port of a software NIC: nothing is paced, the rings push back.
+/// A port of a software NIC: nothing is paced.
 fn soft_port(
     s: &Scenario,
     plug: &Plug,
@@ -514,6 +514,6 @@ fn soft_port(
         feed,
         first: plug.first,
         cycles: s.server.constants.classify_cycles.value as u32,
-        held: Vec::new(),
+        burst: Vec::new(),
     }
 }

@@ -299,6 +299,9 @@ pub struct Sim {
     pub(crate) costs: Costs,
     /// A core plays the NIC: others see a core's stores when their lines have come (A28).
     pub(crate) soft: bool,
+    /// Whether the one that plays it fetches lines before it writes them, as our driver does: a card needs none of
+    /// its own, and the published emulator is another program.
+    pub(crate) ahead: bool,
     pub(crate) words: Vec<u64>,
     pub(crate) pending: Vec<Pending>,
     pub(crate) lines: Vec<WordLine>,
@@ -348,6 +351,7 @@ impl Sim {
             prices: [near, far].map(|levels| Prices::new(levels, shares(server.nic.kind, &server.constants))),
             hierarchy: Hierarchy::sampled(server, &lines, Sample::new(one_in, seed), seed),
             soft: server.nic_core().is_some(),
+            ahead: server.nic_core().is_some(),
             gauges: vec![Gauge::default(); server.all_cores() as usize],
             puts: 0,
             reuse: (0, 0),

@@ -437,15 +437,27 @@ impl View {
         self.recent[recent(line)] == line
     }
 
-    /// The core asks for a line, and does not wait.
-    fn ask(&mut self, line: u32, kind: Kind) {
+    /// The core asks for a line, to read or to write it, and does not wait.
+    fn ask(&mut self, line: u32, write: bool, kind: Kind) {
         let Some(core) = self.core else { return };
         let at = self.clock;
         let sim = self.sim();
-        let cost = sim.core_access(core, line, false, kind, at).miss;
+        let cost = sim.core_access(core, line, write, kind, at).miss;
         self.clock += sim.costs.op;
         self.prefetched[line as usize % PREFETCHES] = (line, at + cost);
         self.prefetches = true;
+    }
+
+    /// The core asks for a line of words, for itself alone, and does not wait.
+    fn own(&mut self, line: u32) {
+        let Some(core) = self.core else { return };
+        let (me, at) = (self.me, self.clock);
+        self.clock += self.sim().costs.op;
+        let sim = self.sim();
+        if sim.lines[line as usize].claim(me, at) != Claim::Free {
+            let there = at + sim.core_access(core, line, true, Kind::Word, at).miss.max(sim.costs.snoop);
+            sim.lines[line as usize].wrote(me, at, there);
+        }
     }
 
     /// The core reads or writes `lines` of a frame from byte `off` on.

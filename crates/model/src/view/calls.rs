@@ -258,7 +258,25 @@ impl Memory for View {
 
     fn prefetch(&mut self, b: PoolId, buf: Buf, off: u32) {
         let (line, _) = self.frame_lines(b, buf, off, 1);
-        self.ask(line, Kind::Header);
+        self.ask(line, false, Kind::Header);
+    }
+
+    #[inline(always)]
+    fn entry_ahead<const W: usize>(&mut self, w: Words<W>, i: u64) {
+        if self.sim().ahead {
+            self.own(place(w, i).line);
+        }
+    }
+
+    #[inline(always)]
+    fn put_ahead<const W: usize>(&mut self, b: PoolId, w: Words<W>, i: u64) {
+        if self.sim().ahead {
+            let raw = self.sim().words[place(w, i).word as usize + 1 - W];
+            if let Ok(buf) = self.check(b, raw, 0) {
+                let (line, _) = self.frame_lines(b, buf, 0, 1);
+                self.ask(line, true, Kind::Header);
+            }
+        }
     }
 
     #[inline(always)]
@@ -281,7 +299,7 @@ impl Memory for View {
         if self.looked_up(line) {
             self.clock += self.sim().costs.op;
         } else {
-            self.ask(line, Kind::Table);
+            self.ask(line, false, Kind::Table);
         }
     }
 

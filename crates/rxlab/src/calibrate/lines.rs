@@ -4,6 +4,7 @@ use std::hint::{black_box, spin_loop};
 
 use memory::native::Words;
 use memory::{Class, Memory, NativeView, Region, Space};
+use rings::AHEAD;
 
 use super::bed::{Cpus, LINE, both, cycle, field, timed};
 use crate::bench::median;
@@ -203,7 +204,7 @@ impl<'r> Lines<'r> {
     }
 
     /// Nanoseconds from one frame of a line to the next when the other core waits for the entry of each, and reads it at
-    /// once: some arithmetic, a line stored, an entry that tells of it.
+    /// once: some arithmetic, a line stored, an entry that tells of it, both fetched as far ahead as the rings do.
     ///
     /// # Errors
     /// No second thread.
@@ -219,6 +220,8 @@ impl<'r> Lines<'r> {
                     for _ in 0..BETWEEN {
                         x = black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15));
                     }
+                    m.entry_ahead(stream, i + AHEAD);
+                    m.entry_ahead(trail, i + AHEAD);
                     m.write(stream, i, [x; LINE]);
                     m.publish(trail, i, [i, x, 0, n]); // pairs with the acquire of who reads
                 }

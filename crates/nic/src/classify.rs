@@ -13,24 +13,22 @@ pub struct Class {
     pub hashed: bool,
     /// Packet type, the bits of [`packet::kind`].
     pub kind: u32,
-    /// Where its headers are.
-    pub parsed: Parsed,
 }
 
-/// Queue, hash and type of a frame of `len` bytes that begins with `head`; `None` if it is malformed.
+/// Queue, hash and type of a frame of `len` bytes that begins with `head`, in which [`packet::parse`] found `parsed`;
+/// `None` if it is malformed.
 ///
 /// A header that runs past a captured part is not the frame's fault: what was parsed before it counts.
 /// An unknown ethertype is no fault either; such frames have number 0.
 #[inline(always)]
-pub fn classify(steering: &impl Steering, head: &[u8], len: u32) -> Option<Class> {
-    let parsed = packet::parse(head);
+pub fn classify(steering: &impl Steering, parsed: &Parsed, head: &[u8], len: u32) -> Option<Class> {
     match parsed.fault {
         Some(Fault::Version | Fault::Length) => return None,
         Some(Fault::Short) if head.len() >= len as usize => return None,
         _ if len == 0 => return None,
         _ => {}
     }
-    let number = steering.number(&parsed, head);
+    let number = steering.number(parsed, head);
     let (value, hashed) = (number.unwrap_or(0), number.is_some());
-    Some(Class { queue: steering.queue(value), rss: value, hashed, kind: parsed.kind, parsed })
+    Some(Class { queue: steering.queue(value), rss: value, hashed, kind: parsed.kind })
 }

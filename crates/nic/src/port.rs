@@ -100,7 +100,11 @@ impl<R> Port<R> {
     /// Queue, hash and type of a frame, or `None` if it is malformed or longer than a host buffer.
     #[inline]
     pub fn classify(&self, head: &[u8], len: u32) -> Option<Class> {
-        if len > self.config.max_frame { None } else { classify(&self.steer, head, len) }
+        if len > self.config.max_frame {
+            None
+        } else {
+            classify(&self.steer, &packet::parse(head), head, len)
+        }
     }
 
     /// Takes one frame from the wire at its time; its queue and fate.

@@ -113,9 +113,9 @@ pub fn parse(bytes: &[u8]) -> Parsed {
 }
 
 /// What most frames are, TCP or UDP over IPv4 without tags, options or fragments, by a look at fixed places:
-/// a software card has some 60 cycles for all of a frame. `None`: look properly.
+/// a software card has some 60 cycles for all of a frame. `None`: [`parse`] looks properly.
 #[inline(always)]
-fn usual(bytes: &[u8]) -> Option<Parsed> {
+pub fn usual(bytes: &[u8]) -> Option<Parsed> {
     const L3: usize = ETHERNET;
     const L4: usize = L3 + 20;
     let b: &[u8; L4 + 4] = bytes.first_chunk()?;

@@ -69,7 +69,7 @@ impl Fields {
     }
 
     /// Whether addresses, and whether ports are hashed, of the family that `parsed` has.
-    #[inline]
+    #[inline(always)]
     fn of(self, parsed: &Parsed) -> (bool, bool) {
         let bits = if parsed.is_ipv6() { self.0 >> 2 } else { self.0 };
         (bits & 1 != 0, bits & 2 != 0)
@@ -144,12 +144,19 @@ impl Rss {
     }
 
     /// [`hash`](Self::hash), or `None` where nothing of the frame is hashed.
-    #[inline]
+    // In any case, the usual way: what the parser found need not lie in memory then.
+    #[inline(always)]
     pub fn hashed(&self, parsed: &Parsed, bytes: &[u8]) -> Option<u32> {
         let (alone, with_ports) = self.fields.of(parsed);
         if with_ports && let Some(input) = four_tuple(parsed, bytes) {
             return Some(input.iter().zip(&self.bytes[..]).fold(0, |hash, (b, e)| hash ^ e[usize::from(*b)]));
         }
+        self.hashed_apart(*parsed, bytes, alone, with_ports)
+    }
+
+    /// [`hashed`](Self::hashed) where addresses and ports do not lie side by side, or not both count.
+    #[inline(never)]
+    fn hashed_apart(&self, parsed: Parsed, bytes: &[u8], alone: bool, with_ports: bool) -> Option<u32> {
         let addresses = parsed.addresses(bytes)?;
         match parsed.ports(bytes).filter(|_| with_ports) {
             Some(ports) => Some(self.toeplitz(addresses, 0) ^ self.toeplitz(ports, addresses.len())),

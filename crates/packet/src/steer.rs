@@ -19,7 +19,7 @@ pub trait Steering {
 }
 
 impl Steering for Rss {
-    #[inline]
+    #[inline(always)]
     fn number(&self, parsed: &Parsed, bytes: &[u8]) -> Option<u32> {
         self.hashed(parsed, bytes)
     }

@@ -42,11 +42,13 @@ impl Default for Filter {
 impl Filter {
     /// Whether the port takes a frame that begins with `head`. A frame too short for an address passes: the
     /// parser calls it malformed.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn takes(&self, head: &[u8]) -> bool {
-        if self.promiscuous {
-            return true;
-        }
+        self.promiscuous || self.listens(head)
+    }
+
+    #[inline(never)]
+    fn listens(&self, head: &[u8]) -> bool {
         let Some(to) = head.first_chunk::<6>() else { return true };
         let among = |list: &[[u8; 6]], used: u32| list.iter().take(used as usize).any(|a| a == to);
         match to[0] & 1 {

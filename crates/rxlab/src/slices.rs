@@ -59,7 +59,7 @@ fn queues(ready: &Ready) -> Vec<(u64, u16)> {
                 break;
             }
             let head = &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())];
-            if let Some(class) = nic::classify(&steer, head, u32::from(a.len)) {
+            if let Some(class) = nic::classify(&steer, &packet::parse(head), head, u32::from(a.len)) {
                 found.push((a.at, first + class.queue));
             }
         }

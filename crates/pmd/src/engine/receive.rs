@@ -9,7 +9,7 @@ use packet::Parsed;
 use rings::{Frame, Nic, Outcome, Rest};
 
 use super::tags::{TAG, Tags};
-use super::{Engine, Far, Taken};
+use super::{Engine, Far, Rings, Taken};
 use crate::counters::add;
 use crate::lower::{Lower, LowerFrame};
 use crate::{BURST, QUEUES, checksums};
@@ -183,42 +183,65 @@ impl Engine {
             return Err(Outcome::LinkDown);
         }
         let class = match f.rest {
-            Rest::Pieces(more) => self.look_into_pieces(f, more)?,
-            _ => self.look(f.head, f.len)?,
+            Rest::Pieces(more) => self.look_into_pieces(rings, f, more)?,
+            _ => self.look(rings, f, f.head)?,
         };
         // A completion has 16 bits for the length.
         let len = u16::try_from(f.len).map_err(|_| Outcome::BadFrame)?;
         if f.len > rings.max_frame {
             return Err(Outcome::BadFrame);
         }
-        let mut kind = class.kind;
-        if class.hashed {
-            kind |= HASHED;
-        }
-        if rings.checksums {
-            kind |= f.verify(class.parsed);
-        }
+        let kind = class.kind | if class.hashed { HASHED } else { 0 };
         Ok((class.queue, Frame { head: f.head, rest: f.rest, len, rss: class.rss, kind }))
     }
 
-    /// Filters and parses a frame that begins with `head`.
+    /// Filters, parses and steers a frame that begins with `head`. Of a usual one all that the parser finds stays in
+    /// registers: in memory it would be read back before its parts have arrived there.
     #[inline(always)]
-    fn look(&self, head: &[u8], len: u32) -> Result<nic::Class, Outcome> {
+    fn look(&self, rings: &Rings, f: &Incoming<'_>, head: &[u8]) -> Result<nic::Class, Outcome> {
         if !self.filter.takes(head) {
             return Err(Outcome::Filtered);
         }
-        nic::classify(&self.rss, head, len).ok_or(Outcome::BadFrame)
+        match packet::usual(head) {
+            Some(parsed) => self.steer(rings, f, head, parsed),
+            None => self.look_properly(rings, f, head),
+        }
+    }
+
+    #[inline(never)]
+    fn look_properly(&self, rings: &Rings, f: &Incoming<'_>, head: &[u8]) -> Result<nic::Class, Outcome> {
+        self.steer(rings, f, head, packet::parse(head))
+    }
+
+    #[inline(always)]
+    fn steer(
+        &self,
+        rings: &Rings,
+        f: &Incoming<'_>,
+        head: &[u8],
+        parsed: Parsed,
+    ) -> Result<nic::Class, Outcome> {
+        let mut class = nic::classify(&self.rss, &parsed, head, f.len).ok_or(Outcome::BadFrame)?;
+        if rings.checksums {
+            class.kind |= f.verify(parsed);
+        }
+        Ok(class)
     }
 
     /// [`look`](Self::look) where the headers may go on behind the first piece.
     #[inline(never)]
-    fn look_into_pieces(&self, f: &Incoming<'_>, more: &[&[u8]]) -> Result<nic::Class, Outcome> {
+    fn look_into_pieces(
+        &self,
+        rings: &Rings,
+        f: &Incoming<'_>,
+        more: &[&[u8]],
+    ) -> Result<nic::Class, Outcome> {
         let mut head = ArrayVec::<u8, HEADERS>::new();
         for piece in core::iter::once(&f.head).chain(more) {
             let room = head.remaining_capacity();
             head.extend(piece.iter().copied().take(room));
         }
-        self.look(&head, f.len)
+        self.look(rings, f, &head)
     }
 
     /// Stores a burst, queue by queue, each queue's frames in order.

@@ -253,7 +253,7 @@ impl Stock {
         *next = if *next + 1 == self.frames.len() { 0 } else { *next + 1 };
         let head = self.bytes.get(at as usize..)?.get(..usize::from(known))?;
         let [link, all] = *black_box(&self.filter);
-        let class = nic::classify(rss, head, u32::from(len)).filter(|_| link && all)?;
+        let class = nic::classify(rss, &packet::parse(head), head, u32::from(len)).filter(|_| link && all)?;
         let kind = class.kind | u32::from(class.hashed) << 20;
         (u32::from(len) <= LONGEST).then(|| (Frame::new(head, len, class.rss, kind), class.queue))
     }

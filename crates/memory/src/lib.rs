@@ -140,6 +140,8 @@ pub trait Memory {
     fn meta(&mut self, b: Self::Buffers, buf: Buf, line: u32, how: Touch);
     /// Starts fetching the line at `off` of the frame.
     fn prefetch(&mut self, b: Self::Buffers, buf: Buf, off: u32);
+    /// Entry `i` is going to be read by this agent: real memory starts fetching its line.
+    fn read_ahead<const W: usize>(&mut self, _w: Self::Words<W>, _i: u64) {}
     /// Entry `i` is going to be written by this agent: real memory starts fetching its line, alone.
     fn entry_ahead<const W: usize>(&mut self, _w: Self::Words<W>, _i: u64) {}
     /// A frame is going to be put into the buffer that the first word of entry `i` names: real memory starts

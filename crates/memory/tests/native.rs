@@ -118,6 +118,7 @@ fn what_is_asked_for_ahead_stays_as_it_is() {
         m.write(empty, i as u64, [raw]); // the last two name no buffer
         m.put_ahead(b, empty, i as u64);
         m.entry_ahead(empty, i as u64 + 4);
+        m.read_ahead(empty, i as u64 + 4);
         assert_eq!(m.read(empty, i as u64), [raw]);
     }
     let mut out = [0; 64];

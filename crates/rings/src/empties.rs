@@ -201,6 +201,10 @@ impl<M: Memory> Consumer<M> {
         }
         if self.ready() > AHEAD && frame.is_copied() {
             m.put_ahead(b, self.descriptor, self.head.wrapping_add(AHEAD));
+            // Not where the core is about to post the next ones.
+            if self.ready() > 4 * AHEAD {
+                m.read_ahead(self.descriptor, self.head.wrapping_add(3 * AHEAD));
+            }
         }
         let [raw] = m.read(self.descriptor, self.head);
         m.check(b, raw, u32::from(frame.len)).map_err(|_| {

@@ -8,7 +8,7 @@ use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::thread;
 use std::time::Instant;
 
-use super::payload::{Buffers, Payload, fetch_to_write};
+use super::payload::{Buffers, Payload, fetch_to_write, prefetch};
 use crate::{Buf, Fault, Memory, Ps, Touch};
 
 /// Looks at a word this often before the thread yields its core: a few hundred nanoseconds, about as
@@ -219,6 +219,11 @@ impl<'r, P: Payload> Memory for NativeView<'r, P> {
     #[inline(always)]
     fn prefetch(&mut self, b: P, buf: Buf, off: u32) {
         b.prefetch(buf, off);
+    }
+
+    #[inline(always)]
+    fn read_ahead<const W: usize>(&mut self, w: Words<'r, W>, i: u64) {
+        prefetch(w.entry(i).as_ptr().cast());
     }
 
     #[inline(always)]

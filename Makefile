@@ -66,13 +66,13 @@ soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, int
 	    $(RXLAB) live --interfaces corec --app l3fwd --patience 60 $$what; \
 	  done; } > docs/results/corec-live.txt
 
-# Twenty drawn servers, every setting of each: half an hour.
+# Twice twenty drawn servers, every setting of each: some seven minutes.
 advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt
 	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
 	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates profiles || echo ' and uncommitted changes')"; \
 	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
-	  echo "command: cargo test --release -p rxlab -- --ignored --nocapture advice"; \
-	  cargo test --release --quiet -p rxlab --bin rxlab -- --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
+	  echo "command: cargo test --release -p rxlab -- --test-threads 1 --ignored --nocapture advice"; \
+	  cargo test --release --quiet -p rxlab --bin rxlab -- --test-threads 1 --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
 
 # The standard library is built anew with it; loom covers what a sanitizer cannot reach.
 tsan: toolchain ## The rings and the driver's library between threads, under ThreadSanitizer

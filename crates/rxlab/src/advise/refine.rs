@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::guideline::Sizes;
 use crate::fail::Fail;
 
-/// A lead below this is not worth leaving the guideline for: twice the resolution of the no-drop search.
-const NOISE: f64 = 0.02;
+/// A lead below this is not worth leaving the guideline for: the resolution of the no-drop search (1%).
+const NOISE: f64 = 0.01;
 
 /// What a setting reached in the model.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,20 +33,20 @@ pub(crate) fn best<'a>(scores: impl IntoIterator<Item = &'a Score>) -> Score {
         .fold(none, |b, s| Score { no_drop: b.no_drop.max(s.no_drop), sent: b.sent.max(s.sent) })
 }
 
-/// The setting among `tried` with the largest share of the best of each measure; `from` where none leads
-/// it by more than noise, and of level ones the smallest.
-pub(crate) fn choose<K: Copy + Ord>(tried: &BTreeMap<K, Score>, from: K) -> K {
+/// The setting among `tried` with the largest share of the best of each measure, of level ones the smallest;
+/// `home` where none leads it by more than noise.
+pub(crate) fn choose<K: Copy + Ord>(tried: &BTreeMap<K, Score>, home: K) -> K {
     let best = best(tried.values());
     let share = |k: &K| tried.get(k).map_or(0.0, |s| s.share(best));
     let lead = tried.keys().map(share).fold(0.0, f64::max);
-    if lead - share(&from) <= NOISE {
-        return from;
+    if lead - share(&home) <= NOISE {
+        return home;
     }
-    tried.keys().copied().find(|k| share(k) >= lead).unwrap_or(from)
+    tried.keys().copied().find(|k| share(k) >= lead).unwrap_or(home)
 }
 
-/// Walks from `start` to the best neighbour until none is better, within `limits` of the device. `measure`
-/// gives the scores of many settings in their order. Returns the last setting and all that were tried.
+/// Walks from `start` to the best setting seen until that lies amid what was tried, within `limits` of the device.
+/// `measure` gives the scores of many settings in their order. Returns the last setting and all that were tried.
 ///
 /// # Errors
 /// As `measure`.
@@ -59,7 +59,7 @@ pub(crate) fn refine(
     loop {
         let new: Vec<Sizes> = around(at, limits).into_iter().filter(|s| !tried.contains_key(s)).collect();
         tried.extend(new.iter().copied().zip(measure(&new)?));
-        let next = choose(&tried, at);
+        let next = choose(&tried, start);
         if next == at {
             return Ok((at, tried));
         }

@@ -118,10 +118,10 @@ fn spread(swept: &BTreeMap<Sizes, Score>) -> f64 {
     behind(|s| s.no_drop).max(behind(|s| s.sent))
 }
 
-/// Draws servers until `wanted` count, and holds the advice against the best of all settings.
-fn bar(wanted: usize) {
+/// Draws servers by `seed` until `wanted` count, and holds the advice against the best of all settings.
+fn bar(seed: u64, wanted: usize) {
     let dir = tempfile::tempdir().unwrap();
-    let mut dice = Dice(2024);
+    let mut dice = Dice(seed);
     let mut table = Table::new(&[
         number("spread", "%"),
         number("no-drop", "best Gbps"),
@@ -156,7 +156,11 @@ fn bar(wanted: usize) {
             needed += 1;
         }
         if share(advice) < bar {
-            misses.push(what.clone());
+            let all: Vec<String> = swept
+                .iter()
+                .map(|(s, score)| format!("{}/{} {:.1}%", s.ax, s.bx, score.share(top) * 100.0))
+                .collect();
+            misses.push(format!("{what}: {}", all.join(", ")));
         }
         let pct = |a: f64, b: f64| format!("{:.1}", a / b * 100.0);
         let of = |s: Sizes| {
@@ -180,13 +184,23 @@ fn bar(wanted: usize) {
 
 #[test]
 fn the_advice_is_within_3_percent_of_the_best_setting() {
-    bar(2);
+    bar(SETTLED, 2);
+}
+
+/// The draw with which the walk was settled, and one that was not looked at before.
+const SETTLED: u64 = 2024;
+const APART: u64 = 2025;
+
+#[test]
+#[ignore = "some minutes: make advice"]
+fn the_advice_is_within_3_percent_of_the_best_setting_of_20_servers() {
+    bar(SETTLED, 20);
 }
 
 #[test]
-#[ignore = "half an hour: make long"]
-fn the_advice_is_within_3_percent_of_the_best_setting_of_20_servers() {
-    bar(20);
+#[ignore = "some minutes: make advice"]
+fn the_advice_is_within_3_percent_of_the_best_setting_of_20_other_servers() {
+    bar(APART, 20);
 }
 
 /// Two NICs with loads of 3:1 on four cores, and more `options`.

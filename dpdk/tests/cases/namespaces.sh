@@ -75,10 +75,14 @@ for size in 0 1 64 500 1472; do
 done
 
 background iperf "${in_b[@]}" iperf3 -s -p 5201 --forceflush
-until_true 10 grep -q listening "$tmp/iperf.log"
-"${in_a[@]}" iperf3 -c $to_b -t 3 -J >"$tmp/forth.log" || fail "iperf3"
-"${in_a[@]}" iperf3 -c $to_b -t 3 -R -J >"$tmp/back.log" || fail "iperf3 -R"
-"${in_a[@]}" iperf3 -c $to_b -t 2 -u -b 50M -J >"$tmp/udp.log" || fail "iperf3 -u"
+# measure NUMBER NAME [OPTION..]: the server listens anew for each test, and resets who comes before it does.
+measure() {
+	until_true 10 grep -q "listening.*test #$1" "$tmp/iperf.log" || fail "iperf3 does not listen for test $1"
+	"${in_a[@]}" iperf3 -c $to_b -J "${@:3}" >"$tmp/$2.log" || fail "iperf3 $2"
+}
+measure 1 forth -t 3
+measure 2 back -t 3 -R
+measure 3 udp -t 2 -u -b 50M
 for direction in forth back; do
 	python3 - "$tmp/$direction.log" <<-END
 		import json, sys

@@ -29,11 +29,13 @@ impl<M: Memory> Locked<M> {
         let mut seen = self.guess;
         // Each swap pairs with the release in `unlock`.
         while let Err(now) = m.swap_if(self.word, 0, seen & !1, seen | 1) {
-            if now & 1 == 1 {
-                self.waits += 1;
-                m.wait(self.word, 0, now);
-            }
             seen = now;
+            // A swap takes the line from all who wait, so it is tried only where a look says that it can succeed.
+            while seen & 1 == 1 {
+                self.waits += 1;
+                m.wait(self.word, 0, seen);
+                seen = m.relaxed(self.word, 0);
+            }
         }
         self.taken += 1;
         seen >> 1

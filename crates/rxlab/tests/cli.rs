@@ -540,6 +540,18 @@ fn dynamic_does_as_well_as_the_better_kind_of_ring() {
     refused(&["compare", "--interfaces", "dynamic", "--emulated"], &["dynamic cannot be emulated", "shring"]);
 }
 
+/// Whoever waits for the lock looks; swaps that cannot succeed would take its line from who has it.
+#[test]
+fn eleven_waiters_do_not_hold_up_the_lock_of_a_shared_ring() {
+    let base = "compare --cores 12 --ports 1 --rate 100 --placements 1 --limit-ms 20 --no-search --json";
+    let out = json(&[&base.split(' ').collect::<Vec<_>>()[..], &["--interfaces", "shring"]].concat());
+    for row in out["results"].as_array().unwrap() {
+        let waits = row["counters"]["lock_waits"].as_f64().unwrap();
+        assert!(waits > 0.1 * row["counters"]["lock_taken"].as_f64().unwrap(), "contended: {row}");
+        assert!(row["throughput_gbps"].as_f64().unwrap() > 90.0, "{row}");
+    }
+}
+
 #[test]
 fn queues_are_held_against_theory_and_run_again() {
     let args = ["queue", "--servers", "2", "--load", "0.5", "--customers", "400000", "--json"];

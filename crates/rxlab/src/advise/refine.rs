@@ -1,6 +1,7 @@
-//! From the guideline's sizes to better ones: a walk over neighbouring powers of two, each tried in the model.
+//! From the guideline's sizes to better ones: a coarse grid, then a walk over neighbouring powers of two, each
+//! tried in the model.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::guideline::Sizes;
 use crate::fail::Fail;
@@ -45,8 +46,9 @@ pub(crate) fn choose<K: Copy + Ord>(tried: &BTreeMap<K, Score>, home: K) -> K {
     tried.keys().copied().find(|k| share(k) >= lead).unwrap_or(home)
 }
 
-/// Walks from `start` to the best setting seen until that lies amid what was tried, within `limits` of the device.
-/// `measure` gives the scores of many settings in their order. Returns the last setting and all that were tried.
+/// Tries `start`, what lies around it and a coarse grid, and walks to the best setting seen until that lies amid
+/// what was tried, within `limits` of the device. `measure` gives the scores of many settings in their order.
+/// Returns the last setting and all that were tried.
 ///
 /// # Errors
 /// As `measure`.
@@ -56,8 +58,11 @@ pub(crate) fn refine(
     mut measure: impl FnMut(&[Sizes]) -> Result<Vec<Score>, Fail>,
 ) -> Result<(Sizes, BTreeMap<Sizes, Score>), Fail> {
     let (mut at, mut tried) = (start, BTreeMap::new());
+    let mut look = coarse(limits);
     loop {
-        let new: Vec<Sizes> = around(at, limits).into_iter().filter(|s| !tried.contains_key(s)).collect();
+        look.extend(around(at, limits));
+        let new: BTreeSet<Sizes> = look.drain(..).filter(|s| !tried.contains_key(s)).collect();
+        let new: Vec<Sizes> = new.into_iter().collect();
         tried.extend(new.iter().copied().zip(measure(&new)?));
         let next = choose(&tried, start);
         if next == at {
@@ -65,6 +70,12 @@ pub(crate) fn refine(
         }
         at = next;
     }
+}
+
+/// All sizes four times apart: from a valley's edge the walk alone does not see the other side.
+fn coarse(limits: (u32, u32)) -> Vec<Sizes> {
+    let sizes = || powers(limits).into_iter().step_by(2);
+    sizes().flat_map(|ax| sizes().map(move |bx| Sizes { ax, bx })).collect()
 }
 
 /// Powers of two from `limits.0` to `limits.1`.
@@ -114,11 +125,23 @@ mod tests {
     fn stays_where_nothing_leads_by_more_than_noise() {
         let start = Sizes { ax: 128, bx: 1024 };
         let level = |s: &[Sizes]| {
-            Ok(s.iter().map(|s| Score { no_drop: 50.0, sent: 100.0 + f64::from(s.ax) / 1000.0 }).collect())
+            Ok(s.iter().map(|s| Score { no_drop: 50.0, sent: 100.0 + f64::from(s.ax) / 10_000.0 }).collect())
         };
         let (found, tried) = refine(start, LIMITS, level).unwrap();
         assert_eq!(found, start);
-        assert_eq!(tried.len(), 9);
+        // Nine around it and 16 of the grid, of which two are the same.
+        assert_eq!(tried.len(), 23);
+    }
+
+    #[test]
+    fn crosses_a_valley() {
+        let top = Sizes { ax: 256, bx: 256 };
+        let score = |s: &Sizes| if *s == top { 100.0 } else { 90.0 - f64::from(s.bx.abs_diff(1024)) / 100.0 };
+        let valley =
+            |all: &[Sizes]| Ok(all.iter().map(score).map(|v| Score { no_drop: v, sent: v }).collect());
+        let (found, tried) = refine(Sizes { ax: 256, bx: 1024 }, LIMITS, valley).unwrap();
+        assert_eq!(found, top);
+        assert!(tried.len() < 40, "{}", tried.len());
     }
 
     #[test]

@@ -8,6 +8,8 @@ cd "$(dirname "$0")"
 export RXLAB_DRIVER=$PWD/../../build-asan/librte_net_rxlab.so
 RXLAB_PRELOAD=$(cc -print-file-name=libasan.so)
 export RXLAB_PRELOAD PACKETS=200000 ROUNDS=100
+# Long enough that each of more threads than CPUs has had its turn.
+[[ $2 != shared ]] || PACKETS=2000000
 # EAL and the programs keep memory to their end; the driver's own is counted by cycles.
 export ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1
 # The sanitizer's shadow memory is larger than any limit.

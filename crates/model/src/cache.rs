@@ -171,16 +171,16 @@ impl Array {
     }
 }
 
-/// A private L2: LRU by position, the most recent first.
-pub struct L2 {
+/// A core's own cache, L1 or L2: LRU by position, the most recent first.
+pub struct Private {
     sets: Vec<Set>,
     ways: usize,
 }
 
-impl L2 {
+impl Private {
     /// `sets` (a power of two) of `ways`.
-    pub fn new(sets: usize, ways: usize) -> L2 {
-        L2 { sets: vec![Set([EMPTY; WAYS]); sets], ways }
+    pub fn new(sets: usize, ways: usize) -> Private {
+        Private { sets: vec![Set([EMPTY; WAYS]); sets], ways }
     }
 
     /// Whether `line` is in its `set`; moves it to the front and marks it dirty if `write`.

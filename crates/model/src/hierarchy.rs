@@ -7,14 +7,15 @@
 //!   inclusive ways; any other LLC hit moves the line to the L2;
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
 //! * dirty LLC victims are written to DRAM;
+//! * an L1, where the profile tells it from the L2, has what the core used last of what the L2 has;
 //! * a card on the other node writes to the LLC there, see below: DDIO is of its own node, and needs no
 //!   directory;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
 //!   somebody else wants it. All memory belongs to the near node, and so does the directory that tells
 //!   which lines are on the far one: it lies in DRAM, a mark beside each line.
 
-use crate::cache::{Array, DIRTY, Entry, IO, L2};
-use crate::profile::{Placement, Replacement, Server, SliceHash};
+use crate::cache::{Array, DIRTY, Entry, IO, Private};
+use crate::profile::{L1_SETS, Placement, Replacement, Server, SliceHash};
 use crate::sampling::Sample;
 use crate::space::Lines;
 
@@ -27,10 +28,18 @@ pub enum Level {
     Llc,
     /// Another core's L2.
     Snoop,
+    /// Another core's L1, where the profile tells it from the L2.
+    SnoopL1,
     /// DRAM.
     Dram,
     /// A cache of the far node: seen from there its LLC.
     Far,
+}
+
+impl Level {
+    /// All of them, in order.
+    pub(crate) const ALL: [Level; 6] =
+        [Level::L2, Level::Llc, Level::Snoop, Level::SnoopL1, Level::Dram, Level::Far];
 }
 
 /// What holds a line of the shared range beside the LLC.
@@ -79,7 +88,10 @@ pub struct Hierarchy {
     /// The lines that are simulated: sets and owners of others are not stored, so that what is stays in
     /// the host's own caches.
     pub(crate) sample: Sample,
-    l2: Vec<L2>,
+    /// What of the L2 is in the L1 as well; none where the profile does not tell them apart.
+    l1: Vec<Private>,
+    l1_sets: u32,
+    l2: Vec<Private>,
     l2_sets: u32,
     llc: Array,
     /// The first core on the far node.
@@ -118,10 +130,14 @@ impl Hierarchy {
         let ddio = (1 << c.ddio_ways) - 1;
         let inclusive = all & !((1 << (c.ways - c.inclusive_ways)) - 1);
         let l2_sets = server.l2_sets() / sample.one_in();
-        let l2 = || L2::new(l2_sets as usize, c.l2_ways as usize);
+        let l2 = || Private::new(l2_sets as usize, c.l2_ways as usize);
+        let l1_sets = (L1_SETS / sample.one_in()).max(1);
+        let l1 = || Private::new(l1_sets as usize, server.l1_ways() as usize);
         let cores = server.all_cores();
         let llc_sets = c.slices * c.sets_per_slice / sample.one_in();
         Hierarchy {
+            l1: (0..cores).filter(|_| server.l1_ways() > 0).map(|_| l1()).collect(),
+            l1_sets,
             l2: (0..cores).map(|_| l2()).collect(),
             l2_sets,
             far: cores as usize,
@@ -145,7 +161,7 @@ impl Hierarchy {
 
     /// `cores` more, on the far node, with L2s as those of `server`.
     pub fn add_far(&mut self, server: &Server, cores: u32) {
-        let l2 = || L2::new(self.l2_sets as usize, server.caches.l2_ways as usize);
+        let l2 = || Private::new(self.l2_sets as usize, server.caches.l2_ways as usize);
         self.l2.extend((0..cores).map(|_| l2()));
     }
 
@@ -186,6 +202,9 @@ impl Hierarchy {
     /// A load (or store) of `core`.
     #[inline]
     pub fn core(&mut self, core: usize, line: u32, write: bool) -> Level {
+        if !self.l1.is_empty() {
+            self.use_l1(core, line);
+        }
         let set = self.l2_set(line);
         if self.l2[core].hit(set, line, write) {
             self.counts.l2_hits += 1;
@@ -196,6 +215,21 @@ impl Hierarchy {
             self.pair(core, line ^ 1);
         }
         level
+    }
+
+    /// The line comes to the front of the core's L1. What falls out is in the L2 anyway.
+    fn use_l1(&mut self, core: usize, line: u32) {
+        let set = (self.sample.rank(line) & (self.l1_sets - 1)) as usize;
+        let l1 = &mut self.l1[core];
+        if !l1.hit(set, line, false) {
+            l1.insert(set, Entry::new(line, 0));
+        }
+    }
+
+    /// Takes a line that a core's L2 had from its L1; whether that had it, too.
+    fn leave_l1(&mut self, core: usize, line: u32) -> bool {
+        let set = (self.sample.rank(line) & (self.l1_sets - 1)) as usize;
+        self.l1.get_mut(core).is_some_and(|l1| l1.remove(set, line).is_some())
     }
 
     fn miss(&mut self, core: usize, line: u32, write: bool) -> Level {
@@ -209,12 +243,17 @@ impl Hierarchy {
                     let set = self.l2_set(line);
                     let taken = self.l2[other].remove(set, line);
                     let was_dirty = taken.is_some_and(Entry::dirty);
+                    let in_l1 = self.leave_l1(other, line);
                     if !write && !was_dirty && self.llc.find(self.set_of(line), line).is_some() {
                         self.counts.llc_hits += 1;
                         self.fill(core, Entry::new(line, 0));
                         return Level::Llc;
                     }
-                    let level = if self.is_far(other) { Level::Far } else { Level::Snoop };
+                    let level = match self.is_far(other) {
+                        true => Level::Far,
+                        false if in_l1 => Level::SnoopL1,
+                        false => Level::Snoop,
+                    };
                     (was_dirty, level)
                 }
                 Holder::FarLlc { dirty } => (dirty, Level::Far),
@@ -304,6 +343,7 @@ impl Hierarchy {
         }
         let set = self.l2_set(entry.line());
         let Some(victim) = self.l2[core].insert(set, entry) else { return };
+        self.leave_l1(core, victim.line());
         if let Some(o) = self.owner.get_mut(self.sample.rank(victim.line()) as usize) {
             if core >= self.far {
                 *o = if victim.dirty() { FAR_DIRTY } else { FAR_CLEAN };
@@ -346,6 +386,7 @@ impl Hierarchy {
             if let Holder::L2(core) = holder {
                 let set = self.l2_set(line);
                 self.l2[core].remove(set, line);
+                self.leave_l1(core, line);
             }
             self.owner[self.sample.rank(line) as usize] = 0;
             cached = true;

@@ -77,10 +77,17 @@ impl BufferLayout {
     }
 }
 
+/// Sets of an L1: a page of 4 KiB has a line for each.
+pub(crate) const L1_SETS: u32 = 64;
+
 /// Caches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caches {
+    /// L1 of each core, KiB, of 64 sets: what another core's L1 has comes by `l1_load_lines` and its like; 0 where
+    /// L1 and L2 are not told apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub l1_kib: u32,
     /// L2 of each core, KiB.
     pub l2_kib: u32,
     /// L2 ways, at most 16.
@@ -147,6 +154,11 @@ pub struct Card {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_false(b: &bool) -> bool {
     !b
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_zero(n: &u32) -> bool {
+    *n == 0
 }
 
 /// The numbers of the model, see docs/assumptions.md.
@@ -261,6 +273,31 @@ pub struct Constants {
     /// The same for lines that lie one behind the other.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub store_run_lines: Constant,
+    /// As `load_lines`, of lines that the LLC has; this and those that follow as of any other line where the profile
+    /// does not say.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub llc_load_lines: Constant,
+    /// As `run_lines`, of lines that the LLC has.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub llc_run_lines: Constant,
+    /// As `store_lines`, of lines that the LLC has.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub llc_store_lines: Constant,
+    /// As `store_run_lines`, of lines that the LLC has.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub llc_store_run_lines: Constant,
+    /// As `load_lines`, of lines that another core's L1 has.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub l1_load_lines: Constant,
+    /// As `run_lines`, of lines that another core's L1 has.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub l1_run_lines: Constant,
+    /// As `store_lines`, of lines that another core's L1 has.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub l1_store_lines: Constant,
+    /// As `store_run_lines`, of lines that another core's L1 has.
+    #[serde(default, skip_serializing_if = "Constant::is_absent")]
+    pub l1_store_run_lines: Constant,
     /// Cycles to read all bytes of a line that is here.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
     pub read_line_cycles: Constant,
@@ -305,7 +342,7 @@ impl Constants {
         present.map(|(name, c, _)| (name, c)).collect()
     }
 
-    fn table(&self) -> [(&'static str, &Constant, Of); 45] {
+    fn table(&self) -> [(&'static str, &Constant, Of); 53] {
         use NicKind::{Card, Core};
         [
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
@@ -346,6 +383,14 @@ impl Constants {
             ("run_lines", &self.run_lines, Of::Only(Core)),
             ("store_lines", &self.store_lines, Of::Only(Core)),
             ("store_run_lines", &self.store_run_lines, Of::Some(Core)),
+            ("llc_load_lines", &self.llc_load_lines, Of::Some(Core)),
+            ("llc_run_lines", &self.llc_run_lines, Of::Some(Core)),
+            ("llc_store_lines", &self.llc_store_lines, Of::Some(Core)),
+            ("llc_store_run_lines", &self.llc_store_run_lines, Of::Some(Core)),
+            ("l1_load_lines", &self.l1_load_lines, Of::Some(Core)),
+            ("l1_run_lines", &self.l1_run_lines, Of::Some(Core)),
+            ("l1_store_lines", &self.l1_store_lines, Of::Some(Core)),
+            ("l1_store_run_lines", &self.l1_store_run_lines, Of::Some(Core)),
             ("read_line_cycles", &self.read_line_cycles, Of::Only(Core)),
             ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
             ("classify_cycles", &self.classify_cycles, Of::Only(Core)),
@@ -446,6 +491,8 @@ impl Server {
         check(self.ghz > 0.0, "ghz must be positive")?;
         check((2..=16).contains(&c.ways), "ways must be 2 to 16")?;
         check((1..=16).contains(&c.l2_ways), "l2_ways must be 1 to 16")?;
+        check(c.l1_kib.is_multiple_of(4) && c.l1_kib <= 64, "l1_kib must be 0, or a multiple of 4 up to 64")?;
+        check(c.l1_kib == 0 || !self.nic.kind.is_card(), "l1_kib says nothing about this kind of NIC")?;
         check((1..=c.ways).contains(&c.ddio_ways), "ddio_ways must be 1 to ways")?;
         check((1..=c.ways).contains(&c.inclusive_ways), "inclusive_ways must be 1 to ways")?;
         check(
@@ -483,13 +530,9 @@ impl Server {
             row.is_absent() || [1.0, 2.0, 4.0, 8.0].contains(&row.value),
             "write_back_descriptors must be 1, 2, 4 or 8",
         )?;
-        let lines = [
-            ("load_lines", &c.load_lines),
-            ("run_lines", &c.run_lines),
-            ("store_lines", &c.store_lines),
-            ("store_run_lines", &c.store_run_lines),
-        ];
-        for (name, c) in lines {
+        let all = c.table();
+        let lines = ["load_lines", "run_lines", "store_lines"];
+        for (name, c, _) in all.iter().filter(|(name, ..)| lines.iter().any(|end| name.ends_with(end))) {
             check(c.is_absent() || c.value >= 1.0, &format!("{name} must be at least 1"))?;
         }
         Ok(())
@@ -526,6 +569,11 @@ impl Server {
         let c = &self.constants;
         let [every, span] = [c.pause_every_ms.value * 1e9, c.pause_us.value * 1e6].map(|ps| Ps(ps as u64));
         (span.0 > 0 && every > span).then_some(Pause { every, span })
+    }
+
+    /// Ways of an L1; none where it is not told from the L2.
+    pub(crate) fn l1_ways(&self) -> u32 {
+        self.caches.l1_kib * 1024 / 64 / L1_SETS
     }
 
     /// Sets of an L2.

@@ -145,30 +145,41 @@ impl Shares {
     }
 }
 
-/// What each [`Level`] costs, ps.
-pub(crate) type Levels = [u64; 5];
+/// How many [`Level`]s there are.
+const LEVELS: usize = 6;
+/// What each costs, ps.
+pub(crate) type Levels = [u64; LEVELS];
 
 /// Prices of levels for the cores of one node, and of a kind's accesses by what the simulated ones found.
 #[derive(Clone)]
 pub(crate) struct Prices {
     levels: Levels,
-    shares: [f64; KINDS],
+    /// The share of a miss that a core waits for, by level.
+    shares: [[f64; LEVELS]; KINDS],
+    /// Whether it is the same at each level.
+    even: bool,
     /// How often a kind's lines were found at each level.
-    found: [[f64; 5]; KINDS],
+    found: [[f64; LEVELS]; KINDS],
     means: [Cost; KINDS],
 }
 
 impl Prices {
-    pub(crate) fn new(levels: Levels, shares: Shares) -> Prices {
-        let mut found = [[0.0, 1.0, 0.0, 0.0, 0.0]; KINDS];
-        found[slot(Kind::Table, false)] = [0.0, 0.0, 0.0, 1.0, 0.0];
-        let mut waits = [0.0; KINDS];
-        for kind in Kind::ALL {
-            for write in [false, true] {
-                waits[slot(kind, write)] = shares.of(kind, write);
+    /// Levels at so many ps, of which a core waits for such shares.
+    pub(crate) fn new(levels: Levels, shares: impl Fn(Level) -> Shares) -> Prices {
+        let only = |level: Level| std::array::from_fn(|l| f64::from(u8::from(l == level as usize)));
+        let mut found = [only(Level::Llc); KINDS];
+        found[slot(Kind::Table, false)] = only(Level::Dram);
+        let mut waits = [[0.0; LEVELS]; KINDS];
+        for level in Level::ALL {
+            let shares = shares(level);
+            for kind in Kind::ALL {
+                for write in [false, true] {
+                    waits[slot(kind, write)][level as usize] = shares.of(kind, write);
+                }
             }
         }
-        let mut prices = Prices { levels, shares: waits, found, means: [Cost::default(); KINDS] };
+        let even = waits.iter().all(|levels| levels.iter().all(|share| *share == levels[0]));
+        let mut prices = Prices { levels, shares: waits, even, found, means: [Cost::default(); KINDS] };
         prices.set([(Level::Dram, levels[Level::Dram as usize])]);
         prices
     }
@@ -197,8 +208,14 @@ impl Prices {
     }
 
     fn mean(&mut self, slot: usize) {
-        let sum: f64 = self.found[slot].iter().zip(self.levels).map(|(s, c)| s * c as f64).sum();
-        self.means[slot] = share(sum as u64, self.shares[slot]);
+        let times = || self.found[slot].iter().zip(self.levels).map(|(s, c)| s * c as f64);
+        let miss = times().sum::<f64>() as u64;
+        self.means[slot] = if self.even {
+            share(miss, self.shares[slot][0])
+        } else {
+            let wait: f64 = times().zip(self.shares[slot]).map(|(time, share)| time * share).sum();
+            Cost { miss, wait: wait as u64 }
+        };
     }
 
     /// Mean cost of `kind`.
@@ -207,10 +224,10 @@ impl Prices {
         self.means[slot(kind, write)]
     }
 
-    /// The cost of an access of `kind` whose line comes after `miss`.
+    /// The cost of an access of `kind` whose line comes after `miss`, from such a level.
     #[inline(always)]
-    pub(crate) fn cost(&self, kind: Kind, write: bool, miss: u64) -> Cost {
-        share(miss, self.shares[slot(kind, write)])
+    pub(crate) fn cost(&self, kind: Kind, write: bool, miss: u64, level: Level) -> Cost {
+        share(miss, self.shares[slot(kind, write)][level as usize])
     }
 }
 

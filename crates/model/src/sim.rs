@@ -73,8 +73,8 @@ pub(crate) struct Costs {
     /// The share of a miss that a core waits for, of words that a card on the other node writes (A43).
     pub far_share: Option<f64>,
     /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
-    /// place of [`Shares::load`].
-    pub between_share: f64,
+    /// place of [`Shares::load`]; none where a core plays the card.
+    pub between_share: Option<f64>,
     /// What a store into a line of words that another core polls holds its core up (A61).
     pub polled: Option<u64>,
     /// To read, and to copy, a line that is here.
@@ -109,7 +109,7 @@ impl Costs {
             mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
             directory: !s.nic.remote,
             far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
-            between_share: overlap(&c.load_lines, 1.0),
+            between_share: card.then(|| overlap(&c.load_lines, 1.0)),
             polled: (!c.polled_ns.is_absent()).then(|| ns(c.polled_ns.value)),
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
@@ -130,7 +130,26 @@ impl Costs {
     }
 }
 
-fn shares(nic: NicKind, c: &Constants) -> Shares {
+/// What a core waits of a line that comes from such a level.
+fn shares(nic: NicKind, c: &Constants, level: Level) -> Shares {
+    let any = any_shares(nic, c);
+    let [load, run, store, store_run] = match level {
+        Level::Llc => [&c.llc_load_lines, &c.llc_run_lines, &c.llc_store_lines, &c.llc_store_run_lines],
+        Level::SnoopL1 => [&c.l1_load_lines, &c.l1_run_lines, &c.l1_store_lines, &c.l1_store_run_lines],
+        _ => return any,
+    };
+    let or = |c: &Constant, share: f64| if c.is_absent() { share } else { 1.0 / c.value };
+    Shares {
+        load: or(load, any.load),
+        run: or(run, any.run),
+        behind: or(run, any.behind),
+        store: or(store, any.store),
+        store_behind: or(store_run, any.store_behind),
+    }
+}
+
+/// The same where the profile does not tell levels apart.
+fn any_shares(nic: NicKind, c: &Constants) -> Shares {
     Shares {
         load: if nic == NicKind::Card { 1.0 } else { overlap(&c.load_lines, 1.0) },
         run: overlap(&c.run_lines, 1.0),
@@ -330,8 +349,10 @@ impl Sim {
         let costs = Costs::new(server);
         let dram = Dram::new(&server.constants);
         let (remote, dram_now) = (costs.remote, dram.latency());
-        let near = [costs.l2, costs.llc, costs.snoop, dram_now, costs.far_line(dram_now)];
-        let far = [costs.l2, costs.llc + remote, costs.snoop + remote, dram_now + remote, costs.llc];
+        let near = [costs.l2, costs.llc, costs.snoop, costs.snoop, dram_now, costs.far_line(dram_now)];
+        let snoop = costs.snoop + remote;
+        let far = [costs.l2, costs.llc + remote, snoop, snoop, dram_now + remote, costs.llc];
+        let shares = |level| shares(server.nic.kind, &server.constants, level);
         Sim {
             slots: Vec::new(),
             schedule: Schedule::default(),
@@ -348,7 +369,7 @@ impl Sim {
             pools: layout.pools,
             links: if server.nic_core().is_some() { Vec::new() } else { links() },
             dram,
-            prices: [near, far].map(|levels| Prices::new(levels, shares(server.nic.kind, &server.constants))),
+            prices: [near, far].map(|levels| Prices::new(levels, shares)),
             hierarchy: Hierarchy::sampled(server, &lines, Sample::new(one_in, seed), seed),
             soft: server.nic_core().is_some(),
             ahead: server.nic_core().is_some(),
@@ -416,7 +437,7 @@ impl Sim {
         self.charge(before, at);
         let prices = self.prices_of(core);
         let miss = prices.learn(kind, write, level);
-        prices.cost(kind, write, miss)
+        prices.cost(kind, write, miss, level)
     }
 
     /// A core stores into a line that it has prefetched.

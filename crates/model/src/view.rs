@@ -13,6 +13,7 @@ use std::rc::Rc;
 use corosensei::Yielder;
 use memory::{Buf, Ps};
 
+use crate::hierarchy::Level;
 use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
@@ -289,7 +290,10 @@ impl View {
                     cost.wait
                 }
             },
-            _ => (cost.miss as f64 * self.sim().costs.between_share) as u64,
+            _ => match self.sim().costs.between_share {
+                Some(share) => (cost.miss as f64 * share) as u64,
+                None => cost.wait,
+            },
         };
         self.missed += wait;
         self.clock += wait;
@@ -324,9 +328,9 @@ impl View {
     fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
         let sim = self.sim();
         let mut cost = sim.core_access(core, line, true, Kind::Word, at);
-        if claim == Claim::Recall {
-            let snoop = sim.costs.snoop;
-            cost = sim.prices_of(core).cost(Kind::Word, true, cost.miss.max(snoop));
+        let snoop = sim.costs.snoop;
+        if claim == Claim::Recall && cost.miss < snoop {
+            cost = sim.prices_of(core).cost(Kind::Word, true, snoop, Level::Snoop);
         }
         if let Some(polled) = sim.costs.polled
             && (line == self.stored_last || sim.polled(line, self.slot))
@@ -413,7 +417,7 @@ impl View {
             sim.dirty(core, line);
         }
         let l2 = sim.costs.l2;
-        sim.prices_of(core).cost(kind, write, l2.max(left))
+        sim.prices_of(core).cost(kind, write, l2.max(left), Level::L2)
     }
 
     /// A table's line. Few lines may take most look-ups, and then a sample has them all or none: a line that

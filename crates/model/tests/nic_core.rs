@@ -6,11 +6,11 @@
 mod world;
 
 use memory::{Buf, Class, Memory, Ps, Side, Touch};
-use model::profile::{Constant, Constants};
+use model::profile::{Constant, Constants, Server};
 use model::{App, BURST, Report, Scenario, Start, TX_RING, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
-use world::price::{ATOMIC, COPY, DRAM, L2, LOADS, NS, OP, READ, RUN, SNOOP, STORES, cost, until};
+use world::price::{ATOMIC, COPY, DRAM, L2, LLC, LOADS, NS, OP, READ, RUN, SNOOP, STORES, cost, get, until};
 use world::{World, server, soft_server};
 
 #[test]
@@ -198,6 +198,65 @@ fn cost_41_a_line_asked_for_ahead_is_there_when_it_is_written() {
     w.run();
 }
 
+/// Lines of the other core's L1 come two at a time, three in a row, those of the LLC five and ten; an L1 has 64 lines.
+fn told_apart() -> Server {
+    let mut s = soft_server();
+    s.caches.l1_kib = 4;
+    let c = &mut s.constants;
+    for (constant, value) in [
+        (&mut c.l1_load_lines, 2.0),
+        (&mut c.l1_run_lines, 3.0),
+        (&mut c.l1_store_lines, 4.0),
+        (&mut c.llc_load_lines, 5.0),
+        (&mut c.llc_run_lines, 10.0),
+    ] {
+        *constant = Constant { value, origin: "measured: a test".into() };
+    }
+    s.validate().unwrap();
+    s
+}
+
+#[test]
+fn cost_42_lines_of_another_l1_come_fewer_at_a_time() {
+    let mut w = World::new(told_apart());
+    let b = w.buffers(2);
+    w.nic_core(move |m| {
+        m.put(b, Buf(0), 0, &[1; 64], 256);
+        until(m, 2_000 * NS);
+        m.put(b, Buf(0), 0, &[1; 64], 256);
+        // 32 lines, of which four take the places of those: either begins 37 lines behind the other.
+        m.put(b, Buf(1), 0, &[1; 64], 2048);
+        until(m, 4_000 * NS);
+        assert_eq!(cost(m, |m| m.put(b, Buf(0), 0, &[1; 64], 64)), COPY + SNOOP / 4, "of the core's L1");
+    });
+    w.core(0, move |m| {
+        let get = |m: &mut _| cost(m, |m| m.get(b, Buf(0), 0, &mut [0; 64], 256));
+        until(m, 1_000 * NS);
+        assert_eq!(get(m), 4 * READ + SNOOP / 2 + 3 * (SNOOP / 3), "of the NIC core's L1");
+        assert_eq!(get(m), 4 * READ + L2 / LOADS + 3 * (L2 / RUN), "its own");
+        until(m, 3_000 * NS);
+        assert_eq!(get(m), 4 * READ + SNOOP / LOADS + 3 * (SNOOP / RUN), "of the NIC core's L2");
+    });
+    w.run();
+}
+
+#[test]
+fn cost_43_lines_of_the_llc_come_as_many_at_a_time_as_the_profile_says() {
+    for (server, loads) in [(told_apart(), 5), (soft_server(), LOADS)] {
+        let l2_ways = u64::from(server.caches.l2_ways);
+        let mut w = World::new(server);
+        // Their first lines differ by multiples of an L2's 1024 sets: the last one puts the first one out.
+        let b = w.buffers(1024 * (l2_ways as u32 + 1));
+        w.core(0, move |m| {
+            for i in 0..=l2_ways {
+                get(m, b, 1024 * i, 64);
+            }
+            assert_eq!(get(m, b, 0, 64), READ + LLC / loads);
+        });
+        w.run();
+    }
+}
+
 #[test]
 fn a_card_asks_for_no_line_ahead() {
     let mut w = World::new(server());
@@ -223,6 +282,12 @@ fn a_profile_has_the_constants_of_its_kind_of_nic() {
     let mut s = soft_server();
     s.constants.load_lines.value = 0.5;
     assert!(s.validate().unwrap_err().to_string().ends_with("load_lines must be at least 1"));
+    let mut s = server();
+    s.caches.l1_kib = 32;
+    assert!(s.validate().unwrap_err().to_string().ends_with("l1_kib says nothing about this kind of NIC"));
+    let mut s = soft_server();
+    s.caches.l1_kib = 30;
+    assert!(s.validate().unwrap_err().to_string().contains("l1_kib must be 0, or a multiple of 4"));
 }
 
 fn interfaces() -> [Interface; 3] {

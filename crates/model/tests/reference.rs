@@ -7,7 +7,7 @@ mod caches;
 mod naive;
 
 use caches::{Chance, small, tiny};
-use model::hierarchy::{Counts, Hierarchy};
+use model::hierarchy::{Counts, Hierarchy, Level};
 use model::profile::{Caches, Placement};
 use naive::Naive;
 
@@ -20,6 +20,7 @@ const SEEDS: u64 = 4;
 
 /// Runs both on the same accesses; what they counted.
 fn compare(caches: Caches, seed: u64) -> Counts {
+    let mut from_l1 = 0;
     let server = small(CORES, caches.clone());
     let mut model = Hierarchy::new(&server, LINES, SHARED, seed);
     let mut naive = Naive::new(&caches, CORES, SHARED);
@@ -32,7 +33,11 @@ fn compare(caches: Caches, seed: u64) -> Counts {
         let kind = chance.below(10);
         let what = format!("seed {seed}, access {n}: kind {kind}, core {core}, line {line}, {caches:?}");
         match kind {
-            0..=3 => assert_eq!(model.core(core, line, false), naive.core(core, line, false), "{what}"),
+            0..=3 => {
+                let level = model.core(core, line, false);
+                assert_eq!(level, naive.core(core, line, false), "{what}");
+                from_l1 += u32::from(level == Level::SnoopL1);
+            }
             4..=5 => assert_eq!(model.core(core, line, true), naive.core(core, line, true), "{what}"),
             6..=8 => {
                 let (line, whole) = (line % SHARED, chance.below(8) > 0);
@@ -55,6 +60,7 @@ fn compare(caches: Caches, seed: u64) -> Counts {
         }
     }
     assert_eq!(model.counts, naive.counts, "after everything was pushed out: {caches:?}");
+    assert_eq!(from_l1 > 0, caches.l1_kib > 0, "{from_l1} lines came from another L1");
     model.counts
 }
 
@@ -96,6 +102,13 @@ fn every_number_of_inclusive_ways() {
 fn with_the_other_half_of_a_pair_prefetched() {
     for ddio_ways in 1..=tiny().ways {
         agree(&Caches { ddio_ways, adjacent_prefetch: true, ..tiny() });
+    }
+}
+
+#[test]
+fn with_l1s_of_their_own() {
+    for l1_kib in [4, 8, 64] {
+        agree(&Caches { l1_kib, ..tiny() });
     }
 }
 

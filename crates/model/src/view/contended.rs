@@ -4,6 +4,7 @@
 //! until it is done; others queue behind that in order of time (A18).
 
 use super::View;
+use crate::hierarchy::Level;
 use crate::profile::NicKind;
 use crate::sampling::Kind;
 use crate::sim::WordLine;
@@ -38,7 +39,7 @@ impl View {
         let mut shows = changed.max(at + costs.op).max(self.drained);
         if has != me {
             self.sim().taken(line, at, self.slot);
-            let cost = self.sim().prices_of(core).cost(Kind::Word, true, costs.snoop);
+            let cost = self.sim().prices_of(core).cost(Kind::Word, true, costs.snoop, Level::Snoop);
             wait = cost.wait;
             shows = shows.max(changed.max(at) + cost.miss);
         }

@@ -16,6 +16,7 @@ pub(crate) fn small(cores: u32, caches: Caches) -> Server {
 /// L2s of 8 sets and 4 ways over one LLC slice of 8 sets, LRU, without prefetch.
 pub(crate) fn tiny() -> Caches {
     Caches {
+        l1_kib: 0,
         l2_kib: 2,
         l2_ways: 4,
         slices: 1,

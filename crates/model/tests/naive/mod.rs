@@ -18,6 +18,7 @@ type Set = Vec<Option<Line>>;
 /// L2s over an LLC with DDIO, LRU everywhere.
 pub(crate) struct Naive {
     caches: Caches,
+    l1: Vec<Vec<Set>>,
     l2: Vec<Vec<Set>>,
     llc: Vec<Set>,
     /// Only these lines are looked for in other L2s.
@@ -41,7 +42,9 @@ impl Naive {
     pub(crate) fn new(caches: &Caches, cores: u32, shared: u32) -> Naive {
         let l2_sets = caches.l2_kib as usize * 16 / caches.l2_ways as usize;
         let l2 = vec![vec![None; caches.l2_ways as usize]; l2_sets];
+        let l1 = vec![vec![None; caches.l1_kib as usize / 4]; 64];
         Naive {
+            l1: vec![l1; cores as usize],
             l2: vec![l2; cores as usize],
             llc: vec![vec![None; caches.ways as usize]; (caches.slices * caches.sets_per_slice) as usize],
             caches: caches.clone(),
@@ -82,6 +85,7 @@ impl Naive {
         let new = self.fresh(line, dirty, false);
         let ways: Vec<_> = (0..self.caches.l2_ways as usize).collect();
         let Some(gone) = place(self.l2_set(core, line), &ways, new) else { return };
+        find(&mut self.l1[core][gone.line as usize % 64], gone.line).map(Option::take);
         let mut moved = self.fresh(gone.line, gone.dirty, false);
         if let Some(copy) = find(self.llc_set(gone.line), gone.line) {
             moved.dirty |= copy.unwrap().dirty;
@@ -90,6 +94,24 @@ impl Naive {
         }
         let (ddio, all) = (self.caches.ddio_ways, self.caches.ways);
         self.fill_llc(if ddio == all { 0..all } else { ddio..all }, moved);
+    }
+
+    /// The line is the one that the core used last.
+    fn use_l1(&mut self, core: usize, line: u32) {
+        let new = self.fresh(line, false, false);
+        let set = &mut self.l1[core][line as usize % 64];
+        let ways: Vec<_> = (0..set.len()).collect();
+        match find(set, line) {
+            Some(own) => *own = Some(new),
+            None if ways.is_empty() => {}
+            None => _ = place(set, &ways, new),
+        }
+    }
+
+    /// Takes a shared line out of the L1 that has it; whether one did.
+    fn recall_l1(&mut self, line: u32) -> bool {
+        let mut sets = self.l1.iter_mut().map(|l1| &mut l1[line as usize % 64]);
+        line < self.shared && sets.any(|set| find(set, line).and_then(Option::take).is_some())
     }
 
     /// Takes a shared line out of whichever L2 has it.
@@ -101,6 +123,9 @@ impl Naive {
     }
 
     pub(crate) fn core(&mut self, core: usize, line: u32, write: bool) -> Level {
+        let has = find(self.l2_set(core, line), line).is_some();
+        let in_l1 = !has && self.recall_l1(line);
+        self.use_l1(core, line);
         let now = self.fresh(line, write, false);
         if let Some(own) = find(self.l2_set(core, line), line) {
             let dirty = own.unwrap().dirty || write;
@@ -117,7 +142,7 @@ impl Naive {
             }
             self.fill_l2(core, line, write || theirs.dirty);
             self.counts.snoops += 1;
-            return Level::Snoop;
+            return if in_l1 { Level::SnoopL1 } else { Level::Snoop };
         }
         let inclusive = self.caches.ways - self.caches.inclusive_ways..self.caches.ways;
         let set = self.llc_set(line);
@@ -158,6 +183,7 @@ impl Naive {
     }
 
     pub(crate) fn dma_write(&mut self, line: u32, whole: bool) -> bool {
+        self.recall_l1(line);
         let recalled = self.recall(line).is_some();
         let new = self.fresh(line, true, true);
         if let Some(copy) = find(self.llc_set(line), line) {

@@ -17,8 +17,8 @@ const SAMPLES: u64 = 25;
 const STREAM: u32 = 4096;
 /// Streams of one sample.
 const STREAMS: u64 = 8;
-/// Lines that one core has while the other has as many, and how often they change hands.
-const HALF: u32 = STREAM / 2;
+/// Lines that one core has while the other has as many, in the L1s or in the L2s, and how often they change hands.
+const HALVES: [u32; 2] = [192, STREAM / 2];
 const HANDS: u64 = 16;
 /// Entries that one core stores and the other reads, how often, and multiplications between two of them.
 const TRAIL: u32 = 2048;
@@ -38,8 +38,8 @@ pub(super) struct Lines<'r> {
     /// All lines, and each one's successor on a random walk.
     whole: Orders,
     next: Vec<u32>,
-    /// Lines of a half.
-    half: Orders,
+    /// Lines of the halves.
+    halves: [Orders; 2],
 }
 
 /// What a core does with each line of a stream.
@@ -51,6 +51,15 @@ pub(super) enum Pass {
     Load,
     /// Stores a word.
     Store,
+}
+
+/// Where lines are that cores exchange: in [`HALVES`] of such a size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Within {
+    /// L1s.
+    L1,
+    /// L2s.
+    L2,
 }
 
 /// In which order it goes over the lines.
@@ -101,8 +110,8 @@ impl<'r> Lines<'r> {
         let count = words(Class::Contended, 1)?;
         let trail = field::<4>("trail", Class::Signal, TRAIL);
         let trail = space.words(&trail, 0).map_err(Fail::new)?;
-        let (whole, next, half) = (Orders::new(STREAM), cycle(STREAM), Orders::new(HALF));
-        Ok(Lines { region, cpus, turn, stream, trail, count, whole, next, half })
+        let (whole, next, halves) = (Orders::new(STREAM), cycle(STREAM), HALVES.map(Orders::new));
+        Ok(Lines { region, cpus, turn, stream, trail, count, whole, next, halves })
     }
 
     /// Round trip of one line that both write, or of two, each written by one side; ns.
@@ -171,12 +180,13 @@ impl<'r> Lines<'r> {
     ///
     /// # Errors
     /// No second thread.
-    pub(super) fn exchanged(&self, order: Order) -> Result<[f64; 2], Fail> {
+    pub(super) fn exchanged(&self, within: Within, order: Order) -> Result<[f64; 2], Fail> {
         let [here, there] = self.turn;
         let mut m = self.region.view();
         let from = m.acquire(here, 0).max(m.acquire(there, 0));
         let mut far = self.region.view();
-        let (stream, half) = (self.stream, self.half.of(order));
+        let (stream, half) = (self.stream, self.halves[within as usize].of(order));
+        let lines = half.len();
         // Both begin to go over a half when the other is done with it.
         let meet = |m: &mut NativeView<'r>, mine, other, n: u64| {
             m.release(mine, 0, n); // pairs with the acquire below, on the other side
@@ -184,7 +194,7 @@ impl<'r> Lines<'r> {
                 spin_loop();
             }
         };
-        let first = |n: u64| n % 2 * u64::from(HALF);
+        let first = |n: u64| n % 2 * lines as u64;
         let mut stores = Vec::new();
         let write = || {
             for n in from + 1..=from + HANDS {
@@ -200,7 +210,7 @@ impl<'r> Lines<'r> {
             }
             median(loads)
         })?;
-        Ok([loads, median(stores)].map(|ns| ns / f64::from(HALF)))
+        Ok([loads, median(stores)].map(|ns| ns / lines as f64))
     }
 
     /// Nanoseconds from one frame of a line to the next when the other core waits for the entry of each, and reads it at

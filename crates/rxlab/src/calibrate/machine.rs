@@ -6,19 +6,20 @@ use model::profile::{
     BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server, SliceHash,
 };
 
-use super::Values;
+use super::{Streams, Values};
 use crate::bench::limit::Distance;
 use crate::fail::Fail;
 
 /// Caches of the first CPU, bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
+    pub l1: u32,
     pub l2: u32,
     pub llc: u32,
 }
 
 impl Sizes {
-    /// From sysfs; what it does not tell is 1 MiB and 32 MiB.
+    /// From sysfs; what it does not tell is 32 KiB, 1 MiB and 32 MiB.
     pub(super) fn of(cpu: usize) -> Sizes {
         let of = |level: &str| {
             (0..8).find_map(|i| {
@@ -30,7 +31,11 @@ impl Sizes {
                 (here && kib > 0).then_some(kib.min(1 << 20) << 10)
             })
         };
-        Sizes { l2: of("2").unwrap_or(1 << 20), llc: of("3").unwrap_or(32 << 20) }
+        Sizes {
+            l1: of("1").unwrap_or(32 << 10),
+            l2: of("2").unwrap_or(1 << 20),
+            llc: of("3").unwrap_or(32 << 20),
+        }
     }
 }
 
@@ -58,14 +63,17 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
     };
     let assumed = |value: f64, id: &str| Constant { value, origin: format!("assumed: {id}") };
     let cycles = |ns: f64| ns * v.ghz;
-    // How many lines a core has under way: of the other core's while both are at work, or, if that shares its caches,
-    // of the LLC's.
-    let [loads, runs, stores, store_runs] = if placed == Distance::Siblings {
-        let l = &v.llc;
-        [l.load_scattered, l.load_sequential, l.store_scattered, l.store_sequential]
-            .map(|ns| v.latency[2] / ns)
+    // Siblings share their caches: what one has comes to the other as a line of the LLC does.
+    let siblings = placed == Distance::Siblings;
+    let ([loads, runs, stores, store_runs], llc, l1) = if siblings {
+        (lines(v.latency[2], &v.llc), None, None)
     } else {
-        [v.loads[0], v.loads[1], v.stores[0], v.stores[1]].map(|ns| v.transfer / ns)
+        let of = |latency, streams| lines(latency, streams);
+        (of(v.transfer, &v.exchanged), Some(of(v.latency[2], &v.llc)), Some(of(v.transfer, &v.exchanged_l1)))
+    };
+    let from = |lines: Option<[f64; 4]>, kind: usize, how: &str| match lines {
+        Some(lines) => measured(lines[kind], &format!("latency over a line's time in a stream of {how}")),
+        None => Constant::default(),
     };
     let constants = Constants {
         l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
@@ -82,16 +90,24 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         l3fwd_cycles: assumed(50.0, "A9"),
         op_cycles: measured(cycles(v.operation), "entries made, written, read and tested in L1"),
         atomic_cycles: measured(cycles(v.own_swap), "compare-and-swap on an own line"),
-        load_lines: measured(loads.max(1.0), "latency over a line's time in a stream of loads"),
+        load_lines: measured(loads, "latency over a line's time in a stream of loads"),
         run_lines: measured(
-            runs.max(1.0),
+            runs,
             "latency over a line's time in a stream of loads, frames of lines in order",
         ),
-        store_lines: measured(stores.max(1.0), "latency over a line's time in a stream of stores"),
+        store_lines: measured(stores, "latency over a line's time in a stream of stores"),
         store_run_lines: measured(
-            store_runs.max(1.0),
+            store_runs,
             "latency over a line's time in a stream of stores, frames of lines in order",
         ),
+        llc_load_lines: from(llc, 0, "loads from the LLC"),
+        llc_run_lines: from(llc, 1, "loads from the LLC, frames of lines in order"),
+        llc_store_lines: from(llc, 2, "stores into lines of the LLC"),
+        llc_store_run_lines: from(llc, 3, "stores into lines of the LLC, frames of lines in order"),
+        l1_load_lines: from(l1, 0, "loads from the other core's L1"),
+        l1_run_lines: from(l1, 1, "loads from the other core's L1, frames of lines in order"),
+        l1_store_lines: from(l1, 2, "stores into lines of the other core's L1"),
+        l1_store_run_lines: from(l1, 3, "stores into lines of the other core's L1, frames of lines in order"),
         read_line_cycles: measured(cycles(v.read_line), "words of lines in L1 added up"),
         copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),
         classify_cycles: measured(
@@ -128,6 +144,13 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
     Ok(server)
 }
 
+/// How many lines a core has under way that each come after `latency`: loads at random, in order, stores at random, in
+/// order.
+fn lines(latency: f64, s: &Streams) -> [f64; 4] {
+    [s.load_scattered, s.load_sequential, s.store_scattered, s.store_sequential]
+        .map(|ns| (latency / ns).max(1.0))
+}
+
 /// The machine's capacities in the model's shape. Siblings share an L2: either has half of it.
 fn caches(sizes: Sizes, placed: Distance) -> Caches {
     let shared_by = if placed == Distance::Siblings { 2 } else { 1 };
@@ -137,6 +160,7 @@ fn caches(sizes: Sizes, placed: Distance) -> Caches {
     let l2_ways = (l2_lines / l2_sets).clamp(1, WAYS);
     let slices = (sizes.llc / 64 / SETS / WAYS).clamp(1, 64);
     Caches {
+        l1_kib: if placed == Distance::Siblings { 0 } else { (sizes.l1 >> 12 << 2).min(64) },
         l2_kib: l2_ways * l2_sets * 64 / 1024,
         l2_ways,
         slices,

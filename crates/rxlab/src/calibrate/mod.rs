@@ -21,7 +21,7 @@ use crate::fail::Fail;
 use crate::out;
 use crate::table::{Table, num, number, words};
 use bed::Cpus;
-use lines::{Order, Pass};
+use lines::{Order, Pass, Within};
 
 /// Options of `calibrate`.
 #[derive(Args, Debug)]
@@ -72,9 +72,10 @@ struct Values {
     transfer: f64,
     /// Lines that the other core has written, and lines in the LLC.
     other: Streams,
-    /// A line that this core loads while the other one stores, and the other way round: at random, in order.
-    loads: [f64; 2],
-    stores: [f64; 2],
+    /// Lines that this core loads while the other one stores, and the other way round, of the L2s.
+    exchanged: Streams,
+    /// The same of the L1s.
+    exchanged_l1: Streams,
     /// From one frame of a line to the next when the other core polls for each.
     pursued: f64,
     llc: Streams,
@@ -111,6 +112,13 @@ impl Streams {
         })
     }
 
+    /// Measures loads and stores together.
+    fn both(lines: impl Fn(Order) -> Result<[f64; 2], Fail>) -> Result<Streams, Fail> {
+        let [load_scattered, store_scattered] = lines(Order::Scattered)?;
+        let [load_sequential, store_sequential] = lines(Order::Sequential)?;
+        Ok(Streams { load_scattered, load_sequential, store_scattered, store_sequential })
+    }
+
     fn median(of: impl Fn(&dyn Fn(&Streams) -> f64) -> f64) -> Streams {
         Streams {
             load_scattered: of(&|s| s.load_scattered),
@@ -139,10 +147,14 @@ impl Values {
             ("the same in a stream, loads in order", "ns", self.other.load_sequential),
             ("the same in a stream, stores at random", "ns", self.other.store_scattered),
             ("the same in a stream, stores in order", "ns", self.other.store_sequential),
-            ("the same while it stores others, loads at random", "ns", self.loads[0]),
-            ("the same while it stores others, loads in order", "ns", self.loads[1]),
-            ("a line stored that the other has read, at random", "ns", self.stores[0]),
-            ("a line stored that the other has read, in order", "ns", self.stores[1]),
+            ("the same while it stores others, loads at random", "ns", self.exchanged.load_scattered),
+            ("the same while it stores others, loads in order", "ns", self.exchanged.load_sequential),
+            ("a line stored that the other has read, at random", "ns", self.exchanged.store_scattered),
+            ("a line stored that the other has read, in order", "ns", self.exchanged.store_sequential),
+            ("from its L1 while it stores others, loads at random", "ns", self.exchanged_l1.load_scattered),
+            ("from its L1 while it stores others, loads in order", "ns", self.exchanged_l1.load_sequential),
+            ("a line stored that its L1 has, at random", "ns", self.exchanged_l1.store_scattered),
+            ("a line stored that its L1 has, in order", "ns", self.exchanged_l1.store_sequential),
             ("a frame handed over that the other polls for", "ns", self.pursued),
             ("LLC line of a stream, loads at random", "ns", self.llc.load_scattered),
             ("LLC line of a stream, loads in order", "ns", self.llc.load_sequential),
@@ -171,8 +183,8 @@ impl Values {
             ping_pong: std::array::from_fn(|i| mid(&|v| v.ping_pong[i])),
             transfer: mid(&|v| v.transfer),
             other: Streams::median(|of| mid(&|v| of(&v.other))),
-            loads: std::array::from_fn(|i| mid(&|v| v.loads[i])),
-            stores: std::array::from_fn(|i| mid(&|v| v.stores[i])),
+            exchanged: Streams::median(|of| mid(&|v| of(&v.exchanged))),
+            exchanged_l1: Streams::median(|of| mid(&|v| of(&v.exchanged_l1))),
             pursued: mid(&|v| v.pursued),
             llc: Streams::median(|of| mid(&|v| of(&v.llc))),
             shared_add: mid(&|v| v.shared_add),
@@ -272,9 +284,8 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
         v.transfer = lines.one_way(Pass::Walk, Order::Scattered)?;
         v.other = Streams::of(|what, order| lines.one_way(what, order))?;
         look()?;
-        for (i, order) in [Order::Scattered, Order::Sequential].into_iter().enumerate() {
-            [v.loads[i], v.stores[i]] = lines.exchanged(order)?;
-        }
+        v.exchanged = Streams::both(|order| lines.exchanged(Within::L2, order))?;
+        v.exchanged_l1 = Streams::both(|order| lines.exchanged(Within::L1, order))?;
         v.pursued = lines.pursued()?;
         look()?;
         v.llc = Streams::of(|what, order| Ok(stream.line(&mut region.view(), what, order)))?;

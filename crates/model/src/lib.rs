@@ -10,6 +10,7 @@ mod agents;
 mod antagonist;
 mod app;
 pub mod cache;
+mod costs;
 mod dram;
 mod emulator;
 mod engine;

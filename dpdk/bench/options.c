@@ -27,7 +27,7 @@ static const char usage[] =
 	"  loop      both on one lcore, at most --window frames in flight\n"
 	"  echo      send what is received\n"
 	"  rtt       one frame in flight: time until it is back\n"
-	"  rxcycles  let the ring fill, then time the calls of rx_burst that return a whole burst\n"
+	"  rxcycles  let the ring fill, then time the calls of rx_burst that return a whole burst of what it held\n"
 	"  fwd       forward by longest-prefix match between ports=N ports from rx on\n"
 	"  fwdcycles let the ring fill, then time whole bursts: received, forwarded and sent\n"
 	"  drain     time how long all tasks take to empty a full queue together (net_rxlab with nic_service=1)\n"

@@ -2,6 +2,7 @@
 /* What an lcore does: each mode is a step, repeated until the program ends, and cut into samples. */
 
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -308,8 +309,9 @@ step_rtt(struct task *task)
 	}
 }
 
-/* Waits until the ring no longer fills. The NIC may need this CPU for it. */
-static void
+/* Waits until the ring no longer fills; how many whole bursts it holds, as many as one likes where the driver cannot tell.
+ * The NIC may need this CPU for it. */
+static unsigned int
 let_fill(const struct task *task)
 {
 	uint64_t look = rte_get_tsc_hz() / 1000000 * FILL_LOOK_US, start = rte_rdtsc(), now;
@@ -322,16 +324,18 @@ let_fill(const struct task *task)
 		filled = rte_eth_rx_queue_count(task->rx_port, task->rx_queue);
 		/* A driver that cannot tell gets the whole wait. */
 	} while ((filled < 0 || filled == 0 || filled != before) && now - start < look * (FILL_US / FILL_LOOK_US));
+	return filled < 0 ? UINT_MAX : RTE_MAX((unsigned int)filled / task->burst, 1u);
 }
 
+/* No more bursts are timed than the full ring held: behind them, a core that is faster than the NIC waits for it. */
 static inline void
 step_rxcycles(struct task *task)
 {
 	struct rte_mbuf *bufs[MAX_BURST];
+	unsigned int held = let_fill(task);
 	uint64_t start, span;
 	uint16_t n;
 
-	let_fill(task);
 	do {
 		start = tsc();
 		n = poll(task, bufs);
@@ -340,7 +344,7 @@ step_rxcycles(struct task *task)
 			keep_time(task, span);
 		if (n > 0)
 			consume(task, bufs, n);
-	} while (n == task->burst && !tasks_stopped());
+	} while (n == task->burst && --held > 0 && !tasks_stopped());
 }
 
 /* Makes frames ready and sends them, each through its port; those that may not be forwarded are freed. */

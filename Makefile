@@ -49,7 +49,7 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p rings --test loom_rings
 	cargo test --release -p rings --test loom_rings -- --ignored
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p memory --features checked --test loom_probes
-	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri rust-src
+	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri,rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping
 	$(MAKE) tsan
 	$(MAKE) advice

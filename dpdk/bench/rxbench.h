@@ -36,7 +36,7 @@ struct sample {
 	uint64_t lost;        /* numbers missing among the checked frames, or not back in time (loop, rtt) */
 	uint64_t reordered;   /* checked frames with a smaller number than one before */
 	/*
-	 * TSC cycles of: rtt, a round trip; rxcycles, a full rx_burst; fwdcycles, a full burst received, forwarded and sent;
+	 * TSC cycles of: rtt, a round trip; rxcycles, a full rx_burst of what a full ring held; fwdcycles, a full burst received, forwarded and sent;
 	 * drain, DRAIN_FRAMES frames
 	 */
 	uint64_t timed;       /* round trips, bursts or rounds */
@@ -63,6 +63,7 @@ struct task {
 	struct frame_header header;
 	uint64_t seq;         /* of the next frame to send */
 	uint64_t expected;    /* of the next frame to receive; loop, rtt: those from here to seq are in flight */
+	unsigned int held;    /* rxcycles: bursts that the full ring holds */
 	uint64_t heard;       /* when something was last received, roughly */
 	uint64_t last_look;   /* at the clock */
 	uint64_t sink;        /* makes every byte that is read count */

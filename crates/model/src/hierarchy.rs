@@ -131,6 +131,7 @@ impl Hierarchy {
         let inclusive = all & !((1 << (c.ways - c.inclusive_ways)) - 1);
         let l2_sets = server.l2_sets() / sample.one_in();
         let l2 = || Private::new(l2_sets as usize, c.l2_ways as usize);
+        // As many places for sampled lines as the sample stands for, if not the same ones.
         let l1_sets = (L1_SETS / sample.one_in()).max(1);
         let l1 = || Private::new(l1_sets as usize, server.l1_ways() as usize);
         let cores = server.all_cores();
@@ -220,8 +221,9 @@ impl Hierarchy {
     /// The line comes to the front of the core's L1. What falls out is in the L2 anyway.
     fn use_l1(&mut self, core: usize, line: u32) {
         let set = (self.sample.rank(line) & (self.l1_sets - 1)) as usize;
-        let l1 = &mut self.l1[core];
-        if !l1.hit(set, line, false) {
+        if let Some(l1) = self.l1.get_mut(core)
+            && !l1.hit(set, line, false)
+        {
             l1.insert(set, Entry::new(line, 0));
         }
     }

@@ -493,6 +493,9 @@ impl Server {
         check((1..=16).contains(&c.l2_ways), "l2_ways must be 1 to 16")?;
         check(c.l1_kib.is_multiple_of(4) && c.l1_kib <= 64, "l1_kib must be 0, or a multiple of 4 up to 64")?;
         check(c.l1_kib == 0 || !self.nic.kind.is_card(), "l1_kib says nothing about this kind of NIC")?;
+        let l1_lines =
+            self.constants.table().into_iter().any(|(name, c, _)| name.starts_with("l1_") && !c.is_absent());
+        check(l1_lines == (c.l1_kib > 0), "l1_kib and l1_load_lines or its like go together")?;
         check((1..=c.ways).contains(&c.ddio_ways), "ddio_ways must be 1 to ways")?;
         check((1..=c.ways).contains(&c.inclusive_ways), "inclusive_ways must be 1 to ways")?;
         check(

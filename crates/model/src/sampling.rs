@@ -240,6 +240,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_a_core_waits_for_may_depend_on_where_the_line_was() {
+        let of = |lines: f64| {
+            let one = 1.0 / lines;
+            Shares { load: one, run: one, behind: one, store: one, store_behind: one }
+        };
+        let levels = [0, 20_000, 60_000, 60_000, 80_000, 0];
+        let mut prices = Prices::new(levels, |level| of(if level == Level::SnoopL1 { 2.0 } else { 4.0 }));
+        // As many lines from an L1 as from an L2, long enough to forget the rest.
+        for _ in 0..4096 {
+            prices.learn(Kind::Payload, false, Level::Snoop);
+            prices.learn(Kind::Payload, false, Level::SnoopL1);
+        }
+        let Cost { miss, wait } = prices.mean_of(Kind::Payload, false);
+        assert!((59_900..=60_000).contains(&miss), "{miss}");
+        assert!((22_400..22_600).contains(&wait), "half of them 15 ns, half 30: {wait}");
+        assert_eq!(prices.cost(Kind::Payload, false, 60_000, Level::SnoopL1).wait, 30_000);
+    }
+
+    #[test]
     fn ranks_number_the_simulated_lines_without_gaps() {
         for one_in in [1, 2, 32, 64] {
             let sample = Sample::new(one_in, 7);

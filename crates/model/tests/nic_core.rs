@@ -285,6 +285,9 @@ fn a_profile_has_the_constants_of_its_kind_of_nic() {
     let mut s = server();
     s.caches.l1_kib = 32;
     assert!(s.validate().unwrap_err().to_string().ends_with("l1_kib says nothing about this kind of NIC"));
+    let mut s = told_apart();
+    s.caches.l1_kib = 0;
+    assert!(s.validate().unwrap_err().to_string().contains("go together"));
     let mut s = soft_server();
     s.caches.l1_kib = 30;
     assert!(s.validate().unwrap_err().to_string().contains("l1_kib must be 0, or a multiple of 4"));

@@ -18,8 +18,8 @@ const STREAM: u32 = 4096;
 /// Streams of one sample.
 const STREAMS: u64 = 8;
 /// Lines that one core has while the other has as many, in the L1s or in the L2s, and how often they change hands: a
-/// processor that fetches ahead changes its ways after some ten or a hundred of them, and lines in a row take 2.9, 3.5 or
-/// 6.7 ns on one and the same machine.
+/// processor that fetches ahead changes its ways after some ten or a hundred of them, and stores in a row take 2.9, 3.5 or
+/// 6.7 ns a line on one and the same machine.
 const HALVES: [u32; 2] = [192, STREAM / 2];
 const HANDS: u64 = 400;
 /// Entries that one core stores and the other reads, how often, and multiplications between two of them.

@@ -36,8 +36,8 @@ struct sample {
 	uint64_t lost;        /* numbers missing among the checked frames, or not back in time (loop, rtt) */
 	uint64_t reordered;   /* checked frames with a smaller number than one before */
 	/*
-	 * TSC cycles of: rtt, a round trip; rxcycles, a full rx_burst of what a full ring held; fwdcycles, a full burst received, forwarded and sent;
-	 * drain, DRAIN_FRAMES frames
+	 * TSC cycles of: rtt, a round trip; rxcycles, a full rx_burst of what a full ring held; fwdcycles, a full burst
+	 * received, forwarded and sent; drain, DRAIN_FRAMES frames
 	 */
 	uint64_t timed;       /* round trips, bursts or rounds */
 	uint64_t min, p10, median, p90, p99, p999, max;

@@ -311,7 +311,7 @@ step_rtt(struct task *task)
 	}
 }
 
-/* The NIC may need this CPU meanwhile. */
+/* Lets others have this CPU meanwhile: the NIC core may need it. */
 static void
 let_time_pass(unsigned int us)
 {
@@ -338,7 +338,7 @@ let_fill(const struct task *task)
 	return filled < 0 ? UINT_MAX : RTE_MAX((unsigned int)filled / task->burst, 1u);
 }
 
-/* No more bursts are timed than the full ring held: behind them, a core that is faster than the NIC waits for it. */
+/* No more bursts are timed than the full ring held: behind them it is as full as the NIC keeps it. */
 static inline void
 step_rxcycles(struct task *task)
 {

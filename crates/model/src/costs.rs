@@ -69,19 +69,17 @@ impl Costs {
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
         }
     }
-}
 
-/// One over how many lines are under way, where the profile does not say over `other`.
-fn overlap(c: &Constant, other: f64) -> f64 {
-    1.0 / if c.is_absent() { other } else { c.value }
-}
-
-impl Costs {
     /// A core gets a line of its own node's memory from a cache of the other one. `dram` is what the look into
     /// the directory takes, if there is one.
     pub(crate) fn far_line(&self, dram: u64) -> u64 {
         self.remote + if self.directory { dram + self.llc } else { self.snoop }
     }
+}
+
+/// One over how many lines are under way, where the profile does not say over `other`.
+fn overlap(c: &Constant, other: f64) -> f64 {
+    1.0 / if c.is_absent() { other } else { c.value }
 }
 
 /// What a core waits of a line that comes from such a level.

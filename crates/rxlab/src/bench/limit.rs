@@ -1,10 +1,11 @@
 //! What the machine itself allows between two CPUs: how long a cache line takes there and back, and how many
-//! written and read lines a second move one way. No interface between the two can be faster.
+//! written and read lines a second move one way. No interface between the two can be faster. And how close they sit.
 
 use std::hint::spin_loop;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
@@ -20,8 +21,19 @@ const LINES: usize = 1024;
 const BATCH: u64 = 32;
 const CHUNK: u64 = 64 * LINES as u64;
 const LINE_CHUNKS: usize = 9;
+/// Lines of a walk (8 KiB, within an L1), and walks.
+const WALK: u64 = 64;
+const WALKS: u64 = 201;
 
-/// How close two CPUs sit, as the ping-pong tells.
+/// Siblings find a line that the other wrote in the L1 or L2 that they share (up to 6 ns a load here), cores under one
+/// LLC through it (17 ns and more).
+const SIBLINGS_WALK_NS: f64 = 10.0;
+/// Round trips between cores under one LLC, where it is one for all cores of a socket: 110 ns on a quiet host, 250 on
+/// a busy one; and under AMD's, which is one for the cores of a complex: 60 ns, from complex to complex 200 and more.
+const NEAR_NS: f64 = 280.0;
+const NEAR_AMD_NS: f64 = 130.0;
+
+/// How close two CPUs sit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Distance {
@@ -43,14 +55,23 @@ impl Distance {
         }
     }
 
-    /// By the round trip of a line.
-    pub(crate) fn of(ping_pong_ns: f64) -> Distance {
-        match ping_pong_ns {
-            ns if ns < 80.0 => Distance::Siblings,
-            ns if ns <= 280.0 => Distance::Near,
+    /// By the round trip of a line, by a load of a line that the other wrote, and by the longest round trip under one
+    /// LLC. What a guest is told of its CPUs' places need not hold, and changes.
+    fn of(ping_pong_ns: f64, walk_ns: f64, near_ns: f64) -> Distance {
+        match (walk_ns, ping_pong_ns) {
+            (walk, _) if walk < SIBLINGS_WALK_NS => Distance::Siblings,
+            (_, ns) if ns <= near_ns => Distance::Near,
             _ => Distance::Far,
         }
     }
+}
+
+/// The longest round trip between cores under one LLC of this machine.
+fn near_ns() -> f64 {
+    static AMD: OnceLock<bool> = OnceLock::new();
+    let amd = AMD
+        .get_or_init(|| fs::read_to_string("/proc/cpuinfo").is_ok_and(|text| text.contains("AuthenticAMD")));
+    if *amd { NEAR_AMD_NS } else { NEAR_NS }
 }
 
 /// The limit between two CPUs at one moment.
@@ -60,13 +81,8 @@ pub(crate) struct Limit {
     pub ping_pong_ns: f64,
     /// Lines written by one CPU and read by the other, millions a second.
     pub mlines: f64,
-}
-
-impl Limit {
     /// Where the two CPUs sat.
-    pub(crate) fn distance(self) -> Distance {
-        Distance::of(self.ping_pong_ns)
-    }
+    pub distance: Distance,
 }
 
 /// A cache line, and the one next to it that the prefetcher takes along.
@@ -82,7 +98,17 @@ struct Line([AtomicU64; 8]);
 /// # Errors
 /// A thread cannot run on one of them.
 pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
-    Ok(Limit { ping_pong_ns: ping_pong(a, b)?, mlines: stream(a, b)? })
+    let ping_pong_ns = ping_pong(a, b)?;
+    let distance = Distance::of(ping_pong_ns, walk(a, b)?, near_ns());
+    Ok(Limit { ping_pong_ns, mlines: stream(a, b)?, distance })
+}
+
+/// Where the CPUs `a` and `b` sit.
+///
+/// # Errors
+/// A thread cannot run on one of them.
+pub(crate) fn place([a, b]: [usize; 2]) -> Result<Distance, Fail> {
+    Ok(Distance::of(ping_pong(a, b)?, walk(a, b)?, near_ns()))
 }
 
 /// Ties the calling thread to a CPU.
@@ -134,10 +160,7 @@ fn timed(work: impl FnOnce()) -> Duration {
 }
 
 /// Round trip of a line between two CPUs, ns.
-///
-/// # Errors
-/// A CPU may not be used, or no second thread.
-pub(crate) fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
+fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
     let word = Word(AtomicU64::new(0));
     let last = TRIPS * TRIP_CHUNKS as u64 * 2;
     let wait = |value| {
@@ -161,6 +184,39 @@ pub(crate) fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
             wait(value + 1);
             word.0.store(value + 2, Ordering::Release); // pairs with the acquire in `wait` of `turn`
         }
+    };
+    pair((a, measured), (b, other)).map(median)
+}
+
+/// A load of a line that the other CPU wrote, each once the one before has come, ns.
+fn walk(a: usize, b: usize) -> Result<f64, Fail> {
+    let lines: Vec<Word> = (0..WALK).map(|_| Word(AtomicU64::new(0))).collect();
+    let (written, read) = (Word(AtomicU64::new(0)), Word(AtomicU64::new(0)));
+    let wait = |word: &Word, value| {
+        // Acquire with the Release by which the other moves the word on: the lines of that walk are its.
+        while word.0.load(Ordering::Acquire) < value {
+            spin_loop();
+        }
+    };
+    let other = || {
+        for walk in 1..=WALKS {
+            wait(&read, walk - 1);
+            // Each names the next: all of them in an order without a stride.
+            (0..WALK).for_each(|i| lines[i as usize].0.store((5 * i + 3) % WALK, Ordering::Relaxed));
+            written.0.store(walk, Ordering::Release); // pairs with the acquire in `wait`
+        }
+    };
+    let measured = || {
+        let walks = (1..=WALKS).map(|walk| {
+            wait(&written, walk);
+            let mut at = 0;
+            let ns = timed(|| (0..WALK).for_each(|_| at = lines[at as usize].0.load(Ordering::Relaxed)))
+                .as_nanos();
+            std::hint::black_box(at);
+            read.0.store(walk, Ordering::Release); // pairs with the acquire in `wait`
+            ns as f64 / WALK as f64
+        });
+        walks.collect::<Vec<_>>()
     };
     pair((a, measured), (b, other)).map(median)
 }
@@ -211,10 +267,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ping_pong_tells_the_distance() {
-        let distances = [50.0, 79.9, 80.0, 120.0, 280.0, 280.1, 500.0].map(Distance::of);
+    fn lines_tell_the_distance() {
         use Distance::{Far, Near, Siblings};
-        assert_eq!(distances, [Siblings, Siblings, Near, Near, Near, Far, Far]);
+        let places = |near_ns| {
+            [(22.0, 3.0), (65.0, 5.6), (65.0, 19.0), (118.0, 79.0), (220.0, 110.0), (280.1, 150.0)]
+                .map(|(ping_pong_ns, walk_ns)| Distance::of(ping_pong_ns, walk_ns, near_ns))
+        };
+        assert_eq!(places(NEAR_NS), [Siblings, Siblings, Near, Near, Near, Far]);
+        assert_eq!(places(NEAR_AMD_NS), [Siblings, Siblings, Near, Near, Far, Far]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub(crate) struct Sample {
 impl Sample {
     /// Where the CPUs sat, if they did not move.
     pub(crate) fn distance(&self) -> Option<Distance> {
-        Some(self.before.distance()).filter(|d| *d == self.after.distance())
+        Some(self.before.distance).filter(|d| *d == self.after.distance)
     }
 }
 

@@ -262,27 +262,28 @@ mod tests {
         Case { kind: Kind::Stream, peer, size: 100, burst: 32, cores: 1, app: App::Bare }
     }
 
-    fn sample(value: f64, before: f64, after: f64) -> Sample {
-        let limit = |ping_pong_ns| Limit { ping_pong_ns, mlines: 200.0 };
+    fn sample(value: f64, before: Distance, after: Distance) -> Sample {
+        let limit = |distance| Limit { ping_pong_ns: 100.0, mlines: 200.0, distance };
         let figure = Figure { value, p99: None, p999: None };
         Sample { figure, lost: 1, failed_claims_pct: None, before: limit(before), after: limit(after) }
     }
 
     #[test]
     fn ratios_are_within_rounds_and_a_move_leaves_a_sample_out() {
+        use Distance::{Far, Near};
         let mut tally = Tally::new(vec![case("memif"), case("rxbisect")]);
         for (round, memif, ours) in [(0, 10.0, 15.0), (1, 20.0, 50.0), (2, 10.0, 30.0)] {
-            tally.add(0, round, sample(memif, 100.0, 120.0));
-            tally.add(1, round, sample(ours, 110.0, 110.0));
+            tally.add(0, round, sample(memif, Near, Near));
+            tally.add(1, round, sample(ours, Near, Near));
         }
-        tally.add(1, 3, sample(99.0, 100.0, 500.0));
-        tally.add(1, 4, sample(7.0, 500.0, 500.0));
+        tally.add(1, 3, sample(99.0, Near, Far));
+        tally.add(1, 4, sample(7.0, Far, Far));
         let report = tally.report();
         assert_eq!(report.moved, 1);
         let row = |i: usize| (report.rows[i].peer, report.rows[i].distance, report.rows[i].ratio);
-        assert_eq!(row(0), ("memif", Distance::Near, Some(1.0)));
-        assert_eq!(row(1), ("rxbisect", Distance::Near, Some(2.5)));
-        assert_eq!(row(2), ("rxbisect", Distance::Far, None));
+        assert_eq!(row(0), ("memif", Near, Some(1.0)));
+        assert_eq!(row(1), ("rxbisect", Near, Some(2.5)));
+        assert_eq!(row(2), ("rxbisect", Far, None));
         assert_eq!(
             (report.rows[1].median, report.rows[1].lowest, report.rows[1].highest),
             (30.0, 15.0, 50.0)

@@ -31,8 +31,9 @@ Examples:
   rxlab calibrate --from here.toml --predict --json
   rxlab profile show here.toml
 
-Run nothing else meanwhile. A virtual machine's CPUs move: ping-pongs before, between and after the measurements
-of a round place it (below 80 ns siblings, to 280 ns near, above far), rounds of the most frequent placement
+Run nothing else meanwhile. A virtual machine's CPUs move: before, between and after the measurements of a round
+lines that go from one to the other place it. A line that the other wrote comes to a sibling within 10 ns; cores
+under one LLC take up to 280 ns (AMD: 130) for a round trip, those far apart more. Rounds of the most frequent placement
 count, and values are their medians; a prediction holds for that placement. Work in L1 is timed while both CPUs
 do it: siblings share a core's units. dpdk/bench/predictions.py compares with the driver, round by round.")]
 pub(crate) struct Options {
@@ -274,7 +275,7 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
     for _ in 0..rounds {
         let mut places = Vec::new();
         let mut look = || {
-            places.push(Distance::of(limit::ping_pong(cpus.here, cpus.there)?));
+            places.push(limit::place([cpus.here, cpus.there])?);
             Ok::<_, Fail>(())
         };
         let mut v = Values::default();

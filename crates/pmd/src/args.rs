@@ -8,6 +8,9 @@ use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 use crate::engine::tags::TAG;
 use crate::{Error, THREADS};
 
+/// Fewest entries of an Ax ring where `ax` is not given: what NICs ask of a ring (rxbisect §4.5).
+const LEAST_AX: u32 = 64;
+
 /// Where a port's frames come from and go to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wire {
@@ -320,10 +323,14 @@ impl Args {
             }
             Kind::RxBisect => {
                 let usual = rxbisect::Sizes::default();
+                let group = self.group.unwrap_or(usual.group);
+                // More than the usual Bx ring has room for needs no buffers: a burst ends there (rxbisect §4.5).
+                let (burst, sharing) = (desc.min(usual.bx), if group == 0 { queues } else { group });
+                let ax = || rxbisect::Sizes::least_ax(burst, sharing).max(LEAST_AX);
                 Interface::RxBisect(rxbisect::Sizes {
-                    ax: self.ax.unwrap_or(usual.ax),
+                    ax: self.ax.unwrap_or_else(ax),
                     bx: desc,
-                    group: self.group.unwrap_or(usual.group),
+                    group,
                     batch: self.batch.unwrap_or(usual.batch.min(desc)),
                     timeout: self.timeout.unwrap_or(usual.timeout),
                     alloc_queues: 0,
@@ -355,6 +362,17 @@ mod tests {
         assert_eq!(args.iface(), c"rxbisect");
         assert!(matches!(&args.wire, Wire::Generated(s) if s.flows == 4096));
         assert!(matches!(args.interface(512, 4), Interface::RxBisect(s) if s.ax == 64 && s.bx == 512));
+        for (group, desc, queues, ax) in [
+            ("0", 1024, 1, 1024),
+            ("0", 4096, 1, 1024),
+            ("0", 1024, 8, 128),
+            ("0", 1024, 64, 64),
+            ("2", 256, 4, 128),
+        ] {
+            let args = set(&[("iface", "rxbisect"), ("group", group)]).unwrap();
+            let Interface::RxBisect(sizes) = args.interface(desc, queues) else { unreachable!() };
+            assert_eq!((sizes.ax, sizes.bx), (ax, desc), "{group} {queues}");
+        }
         let args = set(&[("source", "pair:net_rxlab1"), ("rx_rate", "2.5")]).unwrap();
         assert_eq!((args.wire, args.rx_bps), (Wire::Pair("net_rxlab1".into()), 2_500_000_000));
     }

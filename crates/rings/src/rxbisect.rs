@@ -69,6 +69,12 @@ impl Default for Sizes {
 }
 
 impl Sizes {
+    /// The smallest Ax ring of which `rings` together take a burst of so many frames without a refill: the
+    /// second condition of §4.5.
+    pub fn least_ax(burst: u32, rings: u32) -> u32 {
+        burst.div_ceil(rings.max(1)).max(1).next_power_of_two()
+    }
+
     /// # Errors
     /// Names what is wrong and what is allowed.
     pub fn validate(&self, queues: u32) -> Result<(), SizeError> {

@@ -1,6 +1,7 @@
 //! Ring sizes before any run: the guidelines of rxbisect §4.5, each condition with its numbers.
 
 use model::profile::Server;
+use rings::rxbisect;
 
 /// Entries that take a port's bursts at 100 Gbps; other rates in proportion (§4.5).
 const BURST_AT_100_GBPS: f64 = 1024.0;
@@ -54,7 +55,7 @@ impl Guideline {
         let bx = fit(burst.max(1).next_power_of_two());
         // Of all sizes that meet both conditions the smallest: fewer buffers circulate. Where none does, a
         // burst counts for more: without buffers frames drop at any load, beyond DDIO they cost DRAM traffic.
-        let least_ax = burst.div_ceil(per_nic).max(1).next_power_of_two();
+        let least_ax = rxbisect::Sizes::least_ax(burst, per_nic);
         Guideline {
             sizes: Sizes { ax: fit(least_ax), bx },
             burst,

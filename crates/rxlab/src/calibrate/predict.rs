@@ -44,7 +44,12 @@ pub(super) fn all(server: &Server) -> Result<Vec<Prediction>, Fail> {
     let interfaces = [
         Interface::PrivRing(privring::Sizes { ring: RING }),
         Interface::ShRing(shring::Sizes { ring: RING, shared_by: 1, ..Default::default() }),
-        Interface::RxBisect(rxbisect::Sizes::default()),
+        // As the driver's only queue has it.
+        Interface::RxBisect(rxbisect::Sizes {
+            ax: rxbisect::Sizes::least_ax(RING, 1),
+            bx: RING,
+            ..Default::default()
+        }),
     ];
     let points = FRAMES.iter().flat_map(|len| interfaces.iter().map(move |i| (i, *len)));
     points.map(|(interface, len)| one(server, interface, len)).collect()

@@ -479,8 +479,7 @@ impl<M: Memory> Ring<M> {
             }
         };
         frame.store(m, b, buf);
-        let meta = u64::from(frame.rss) | u64::from(frame.kind) << 32;
-        self.held[self.head as usize % LINE] = [meta, u64::from(frame.len) << LENGTH | DONE];
+        self.held[self.head as usize % LINE] = [frame.meta, u64::from(frame.len) << LENGTH | DONE];
         self.head = self.head.wrapping_add(1);
         if self.head & (together - 1) == 0 {
             self.show(m);

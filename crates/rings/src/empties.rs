@@ -15,7 +15,7 @@ use core::ops::Range;
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
-use crate::frame::AHEAD;
+use crate::frame::{AHEAD, TOGETHER};
 use crate::{Buffers, Frame, Outcome, SizeError};
 
 /// Buffers taken from the pool or given back at a time.
@@ -138,6 +138,25 @@ pub(crate) fn give_back<M: Memory, B: Buffers<M>>(
     faults
 }
 
+/// Frames that lie in their buffers.
+pub(crate) struct Stored {
+    /// Descriptor of the first; the others' follow.
+    first: u64,
+    bufs: [Buf; TOGETHER],
+    /// How many they are.
+    pub(crate) count: usize,
+    /// What became of the frame behind them, if it found no buffer.
+    pub(crate) refused: Option<Outcome>,
+}
+
+impl Stored {
+    /// Descriptor and buffer of each.
+    #[inline(always)]
+    pub(crate) fn each(&self) -> impl Iterator<Item = (u64, Buf)> {
+        self.bufs[..self.count].iter().zip(0..).map(|(buf, k)| (self.first.wrapping_add(k), *buf))
+    }
+}
+
 /// The NIC's end.
 pub(crate) struct Consumer<M: Memory> {
     descriptor: M::Words<1>,
@@ -212,6 +231,28 @@ impl<M: Memory> Consumer<M> {
             self.faults += u64::from(!named);
             if named { Outcome::BadFrame } else { empty }
         })
+    }
+
+    /// Stores frames from the front, a group of them at the most: their completions are the caller's to write.
+    /// `empty` as for [`peek`](Self::peek).
+    #[inline(always)]
+    pub(crate) fn store(&mut self, m: &mut M, b: M::Buffers, frames: &[Frame<'_>], empty: Outcome) -> Stored {
+        let mut stored = Stored { first: self.head, bufs: [Buf(0); TOGETHER], count: 0, refused: None };
+        for (frame, slot) in frames.iter().zip(&mut stored.bufs) {
+            match self.peek(m, b, frame, empty) {
+                Ok(buf) => *slot = frame.store(m, b, buf),
+                Err(outcome) => {
+                    stored.refused = Some(outcome);
+                    break;
+                }
+            }
+            self.advance();
+            stored.count += 1;
+            if !frame.is_copied() {
+                break; // nothing came between its completion and the next one's
+            }
+        }
+        stored
     }
 
     /// The buffer at the head is used.

@@ -87,7 +87,7 @@ pub(crate) fn notice_in(signal: u64) -> u64 {
 #[inline(always)]
 pub(crate) fn frame(buf: Buf, f: &Frame<'_>, notice: u64, i: u64, shift: u32) -> [u64; WORDS] {
     let signal = generation(i, shift) | FRAME | notice | u64::from(f.len) << LENGTH;
-    [buf.0, u64::from(f.rss) | u64::from(f.kind) << 32, 0, signal]
+    [buf.0, f.meta, 0, signal]
 }
 
 /// Entry `i` that tells of a consumption alone.

@@ -8,6 +8,11 @@ use memory::{Buf, Memory};
 /// stores of three frames or so while it waits for a line, and cores have read every line since its last store.
 pub const AHEAD: u64 = 12;
 
+/// The completions of so many frames are written together, once all of them lie in their buffers. A core that is not
+/// behind takes each line of completions away as soon as it is written, and its prefetcher the next ones; a processor
+/// that plays the card writes in order, so with each such line the frames behind it wait as well.
+pub(crate) const TOGETHER: usize = 8;
+
 /// Where a frame lies, beside its first piece.
 #[derive(Clone, Copy, Debug)]
 pub enum Rest<'a> {
@@ -29,30 +34,47 @@ pub struct Frame<'a> {
     pub rest: Rest<'a>,
     /// Bytes, without FCS.
     pub len: u16,
-    /// RSS hash.
-    pub rss: u32,
-    /// Packet type and mark.
-    pub kind: u32,
+    /// RSS hash in the lower half, packet type and mark in the upper, as a completion has them. One word: read in
+    /// one piece after it was written in two, it would wait until all stores before it have left the processor.
+    pub meta: u64,
+}
+
+/// Hash, type and mark as the word of a frame.
+#[inline(always)]
+const fn meta(rss: u32, kind: u32) -> u64 {
+    rss as u64 | (kind as u64) << 32
 }
 
 impl<'a> Frame<'a> {
     /// A frame of one piece.
     #[inline(always)]
     pub const fn new(head: &'a [u8], len: u16, rss: u32, kind: u32) -> Frame<'a> {
-        Frame { head, rest: Rest::Nothing, len, rss, kind }
+        Frame { head, rest: Rest::Nothing, len, meta: meta(rss, kind) }
     }
 
     /// A frame of several pieces.
     #[inline(always)]
     pub const fn gathered(head: &'a [u8], more: &'a [&'a [u8]], len: u16, rss: u32, kind: u32) -> Frame<'a> {
         let rest = if more.is_empty() { Rest::Nothing } else { Rest::Pieces(more) };
-        Frame { head, rest, len, rss, kind }
+        Frame { head, rest, len, meta: meta(rss, kind) }
     }
 
     /// A frame that lies in `buf`, a buffer of the pool that the interface is bound to.
     #[inline(always)]
     pub const fn lying(buf: &'a Cell<Buf>, len: u16, rss: u32, kind: u32) -> Frame<'a> {
-        Frame { head: &[], rest: Rest::Buffer(buf), len, rss, kind }
+        Frame { head: &[], rest: Rest::Buffer(buf), len, meta: meta(rss, kind) }
+    }
+
+    /// RSS hash.
+    #[inline(always)]
+    pub const fn rss(&self) -> u32 {
+        self.meta as u32
+    }
+
+    /// Packet type and mark.
+    #[inline(always)]
+    pub const fn kind(&self) -> u32 {
+        (self.meta >> 32) as u32
     }
 
     /// The bytes of the first piece that belong to the frame.

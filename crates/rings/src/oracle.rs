@@ -262,7 +262,7 @@ mod tests {
     fn completion(queue: u16, n: u64) -> (Completion, [u8; MARK]) {
         let mark = mark(queue, n);
         let f = frame(&mark, 64);
-        (Completion { buf: Buf(0), len: f.len, rss: f.rss, kind: f.kind }, mark)
+        (Completion { buf: Buf(0), len: f.len, rss: f.rss(), kind: f.kind() }, mark)
     }
 
     fn books(numbers: &[u64]) -> (Offered, Ledger) {

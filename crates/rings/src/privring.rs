@@ -15,7 +15,7 @@
 //! **Stop and start.** The NIC touches nothing of a stopped queue. Its core reads to the last completion,
 //! which is where the NIC stands, and takes the ring back to there (see `empties.rs`).
 
-use memory::{Class, Field, Memory, Ps, Side, Space};
+use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::empties::{self, Consumer, Producer};
 use crate::frame::AHEAD;
@@ -185,17 +185,9 @@ struct Queue<M: Memory> {
 
 impl<M: Memory> Queue<M> {
     #[inline(always)]
-    fn store(&mut self, m: &mut M, b: M::Buffers, frame: &Frame<'_>) -> Outcome {
-        let buf = match self.consumer.peek(m, b, frame, Outcome::RingFull) {
-            Ok(buf) => buf,
-            Err(outcome) => return outcome,
-        };
-        let buf = frame.store(m, b, buf);
-        let i = self.consumer.head();
+    fn complete(&mut self, m: &mut M, i: u64, buf: Buf, frame: &Frame<'_>) {
         m.entry_ahead(self.completion, i.wrapping_add(AHEAD));
         m.publish(self.completion, i, entry::frame(buf, frame, 0, i, self.shift));
-        self.consumer.advance();
-        Outcome::Delivered
     }
 }
 
@@ -211,9 +203,20 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         if q.consumer.ready() < frames.len() as u64 {
             q.consumer.refresh(m);
         }
-        for (frame, outcome) in frames.iter().zip(out) {
-            *outcome = q.store(m, self.buffers, frame);
-            m.chain();
+        let (mut at, end) = (0, frames.len().min(out.len()));
+        while at < end {
+            let stored = q.consumer.store(m, self.buffers, &frames[at..end], Outcome::RingFull);
+            for (i, buf) in stored.each() {
+                q.complete(m, i, buf, &frames[at]);
+                out[at] = Outcome::Delivered;
+                at += 1;
+                m.chain();
+            }
+            if let Some(outcome) = stored.refused {
+                out[at] = outcome;
+                at += 1;
+                m.chain();
+            }
         }
     }
 

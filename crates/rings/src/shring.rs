@@ -340,9 +340,24 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         if q.writer.room() < frames.len() as u64 {
             q.writer.refresh(m);
         }
-        for (frame, outcome) in frames.iter().zip(out) {
-            *outcome = store(m, self.buffers, ring, &mut q.writer, frame);
-            m.chain();
+        let (mut at, end) = (0, frames.len().min(out.len()));
+        while at < end {
+            let room = q.writer.room().min((end - at) as u64) as usize;
+            if room == 0 {
+                return out[at..end].fill(Outcome::RingFull);
+            }
+            let stored = ring.store(m, self.buffers, &frames[at..at + room], Outcome::NoBuffer);
+            for (_, buf) in stored.each() {
+                q.writer.frame(m, buf, &frames[at], 0);
+                out[at] = Outcome::Delivered;
+                at += 1;
+                m.chain();
+            }
+            if let Some(outcome) = stored.refused {
+                out[at] = outcome;
+                at += 1;
+                m.chain();
+            }
         }
     }
 
@@ -368,25 +383,4 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
         let bad = || self.rings.iter().map(|r| r.faults).sum();
         (i == 0).then(|| ("bad_descriptors", bad()))
     }
-}
-
-#[inline(always)]
-fn store<M: Memory>(
-    m: &mut M,
-    b: M::Buffers,
-    ring: &mut Consumer<M>,
-    writer: &mut Writer<M>,
-    frame: &Frame<'_>,
-) -> Outcome {
-    if writer.room() == 0 {
-        return Outcome::RingFull;
-    }
-    let buf = match ring.peek(m, b, frame, Outcome::NoBuffer) {
-        Ok(buf) => buf,
-        Err(outcome) => return outcome,
-    };
-    ring.advance();
-    let buf = frame.store(m, b, buf);
-    writer.frame(m, buf, frame, 0);
-    Outcome::Delivered
 }

@@ -36,7 +36,7 @@ fn through(interface: Interface, frame: Frame<'_>) -> Vec<u8> {
     let (m, rx, _, pool) = world.cores[0].parts();
     let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; 2];
     assert_eq!(rx.rx_burst(m, pool, &mut got), 1);
-    assert_eq!((got[0].len, got[0].rss, got[0].kind), (frame.len, frame.rss, frame.kind));
+    assert_eq!((got[0].len, got[0].rss, got[0].kind), (frame.len, frame.rss(), frame.kind()));
     let mut bytes = vec![0; 128];
     m.get(BUFFERS, got[0].buf, 0, &mut bytes, 128);
     bytes

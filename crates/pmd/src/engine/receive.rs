@@ -155,15 +155,14 @@ impl Engine {
         tags.begin();
         for f in frames.take(BURST) {
             match self.admit(&f) {
-                Ok((queue, Frame { len, rss, kind, .. })) => {
-                    passed.push((queue, tags.tag(&f), len, rss, kind))
-                }
+                Ok((queue, frame)) => passed.push((queue, tags.tag(&f), frame.len, frame.meta)),
                 Err(outcome) => self.refuse(outcome),
             }
         }
         let mut burst = Burst { frames: ArrayVec::new(), queues: ArrayVec::new() };
-        for (queue, at, len, rss, kind) in passed {
-            burst.frames.push(Frame::new(tags.copy(at), len + TAG as u16, rss, kind));
+        for (queue, at, len, meta) in passed {
+            let (head, len) = (tags.copy(at), len + TAG as u16);
+            burst.frames.push(Frame { head, rest: Rest::Nothing, len, meta });
             burst.queues.push(queue);
         }
         self.deliver(&burst)
@@ -192,7 +191,8 @@ impl Engine {
             return Err(Outcome::BadFrame);
         }
         let kind = class.kind | if class.hashed { HASHED } else { 0 };
-        Ok((class.queue, Frame { head: f.head, rest: f.rest, len, rss: class.rss, kind }))
+        let described = Frame::new(f.head, len, class.rss, kind);
+        Ok((class.queue, Frame { rest: f.rest, ..described }))
     }
 
     /// Filters, parses and steers a frame that begins with `head`. Of a usual one all that the parser finds stays in

@@ -156,15 +156,17 @@ impl<M: Memory> NicHalf<M> {
         let ring = &mut self.ax[usize::from(id)].consumer;
         let ready = ring.ready().min(bx.writer.room()).min(frames.len() as u64) as usize;
         let mut done = 0;
-        for (frame, outcome) in frames[..ready].iter().zip(out) {
-            let Ok(buf) = ring.peek(m, self.buffers, frame, Outcome::NoBuffer) else { break };
-            let notice = entry::notice(id, ring.head());
-            ring.advance();
-            let buf = frame.store(m, self.buffers, buf);
-            bx.writer.frame(m, buf, frame, notice);
-            *outcome = Outcome::Delivered;
-            m.chain();
-            done += 1;
+        while done < ready {
+            let stored = ring.store(m, self.buffers, &frames[done..ready], Outcome::NoBuffer);
+            for (i, buf) in stored.each() {
+                bx.writer.frame(m, buf, &frames[done], entry::notice(id, i));
+                out[done] = Outcome::Delivered;
+                done += 1;
+                m.chain();
+            }
+            if stored.refused.is_some() {
+                break;
+            }
         }
         self.counts.combined += done as u64;
         done

@@ -131,7 +131,7 @@ impl NicHalf<'_> {
         let at = self.head as usize % self.ring.descriptor.len();
         let entry = &self.ring.completion[at];
         entry[0].store(self.ring.descriptor[at].load(Relaxed), Relaxed);
-        entry[1].store(u64::from(frame.rss) | u64::from(frame.kind) << 32, Relaxed);
+        entry[1].store(frame.meta, Relaxed);
         let signal = !(self.head >> self.shift) & 1 | 1 << 17 | u64::from(frame.len) << 1;
         entry[3].store(signal, Release); // partner: `HostHalf::rx_burst`'s acquire
         self.head += 1;

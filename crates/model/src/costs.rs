@@ -29,8 +29,8 @@ pub(crate) struct Costs {
     /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
     /// place of [`Shares::load`]; none where a core plays the card.
     pub between_share: Option<f64>,
-    /// What a store into a line of words that another core polls holds its core up (A61).
-    pub polled: Option<u64>,
+    /// From one line that a core takes to store into it, to the next at the least (A61).
+    pub taken: Option<u64>,
     /// To read, and to copy, a line that is here.
     pub read_line: u64,
     pub copy_line: u64,
@@ -64,7 +64,7 @@ impl Costs {
             directory: !s.nic.remote,
             far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
             between_share: card.then(|| overlap(&c.load_lines, 1.0)),
-            polled: (!c.polled_ns.is_absent()).then(|| ns(c.polled_ns.value)),
+            taken: (!c.taken_ns.is_absent()).then(|| ns(c.taken_ns.value)),
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
         }

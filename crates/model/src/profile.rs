@@ -171,10 +171,10 @@ pub struct Constants {
     pub llc_hit_ns: Constant,
     /// A line from another core's L2.
     pub snoop_ns: Constant,
-    /// A store into a line of words that another core polls holds its core up so long; as any other store of a line
-    /// that another core has where the profile does not say.
+    /// From one line that a core takes from another, to store into it, to the next at the least; none where the
+    /// profile does not say.
     #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub polled_ns: Constant,
+    pub taken_ns: Constant,
     /// DRAM, idle.
     pub dram_idle_ns: Constant,
     /// DRAM under load: `idle + load * u / (1 - u)`.
@@ -348,7 +348,7 @@ impl Constants {
             ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
             ("llc_hit_ns", &self.llc_hit_ns, Of::Any),
             ("snoop_ns", &self.snoop_ns, Of::Any),
-            ("polled_ns", &self.polled_ns, Of::Some(Core)),
+            ("taken_ns", &self.taken_ns, Of::Some(Core)),
             ("dram_idle_ns", &self.dram_idle_ns, Of::Any),
             ("dram_load_ns", &self.dram_load_ns, Of::Any),
             ("dram_usable", &self.dram_usable, Of::Any),

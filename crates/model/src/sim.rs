@@ -114,6 +114,12 @@ impl WordLine {
         }
     }
 
+    /// Whether the line is on its way to `me` alone.
+    #[inline]
+    pub(crate) fn comes(&self, me: u64, at: u64) -> bool {
+        self.has == me && at < self.changed
+    }
+
     /// `me` stored into the line at `at`, and that shows at `visible`.
     #[inline]
     pub(crate) fn wrote(&mut self, me: u64, at: u64, visible: u64) {
@@ -414,11 +420,6 @@ impl Sim {
                 self.wake_at(a, (at + u64::from(a < by)).saturating_sub(into));
             }
         }
-    }
-
-    /// Whether an agent other than `by` polls words of this line and finds nothing.
-    pub(crate) fn polled(&self, line: u32, by: usize) -> bool {
-        self.lines[line as usize].watch & !(1 << by) != 0
     }
 
     /// A parked agent wakes on the first point of its polling grid from `at` on.

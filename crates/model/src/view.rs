@@ -60,10 +60,8 @@ pub struct View {
     missed: u64,
     /// Whether the agent has done something else than polling since.
     busy: bool,
-    /// When its last store into a line was done that another core polls (A61).
-    followed: u64,
-    /// The line of words that it stored into last.
-    stored_last: u32,
+    /// When it last took a line from another core to store into it (A61).
+    taken: u64,
     /// The line of words that a core has fetched last.
     crossed: u32,
     prefetched: [(u32, u64); PREFETCHES],
@@ -94,8 +92,7 @@ impl View {
             polled: 0,
             missed: 0,
             busy: true,
-            followed: 0,
-            stored_last: u32::MAX,
+            taken: 0,
             crossed: u32::MAX - 1,
             prefetched: [(u32::MAX, 0); PREFETCHES],
             prefetches: false,
@@ -311,7 +308,6 @@ impl View {
             if claim != Claim::Free {
                 self.take(core, line, at, claim);
             }
-            self.stored_last = line;
             visible = if self.sim().soft { self.clock.max(self.drained) } else { self.clock };
         } else {
             end = at;
@@ -332,16 +328,24 @@ impl View {
         if claim == Claim::Recall && cost.miss < snoop {
             cost = sim.prices_of(core).cost(Kind::Word, true, snoop, Level::Snoop);
         }
-        if let Some(polled) = sim.costs.polled
-            && (line == self.stored_last || sim.polled(line, self.slot))
-        {
-            // What the core has done since its last such store went on beside that one's way.
-            let free = self.followed + polled;
-            cost.wait = cost.wait.max(free.saturating_sub(self.clock));
-            self.followed = self.clock + cost.wait;
-        }
+        cost.wait = cost.wait.max(self.until_free());
+        self.taken = self.clock + cost.wait;
         self.missed += cost.wait;
         self.waits(self.clock, cost);
+    }
+
+    /// How long a line that the core takes to store into it is held up by the one before (A61). What the core has
+    /// done since went on beside that one's way.
+    #[inline(always)]
+    fn until_free(&mut self) -> u64 {
+        let taken = self.taken;
+        self.sim().costs.taken.map_or(0, |gap| (taken + gap).saturating_sub(self.clock))
+    }
+
+    /// The core asks for such a line.
+    fn takes_ahead(&mut self) {
+        self.clock += self.until_free();
+        self.taken = self.clock;
     }
 
     /// A card writes `bytes` of words.
@@ -444,10 +448,15 @@ impl View {
     /// The core asks for a line, to read or to write it, and does not wait.
     fn ask(&mut self, line: u32, write: bool, kind: Kind) {
         let Some(core) = self.core else { return };
-        let at = self.clock;
+        let mut at = self.clock;
         let sim = self.sim();
         let cost = sim.core_access(core, line, write, kind, at).miss;
-        self.clock += sim.costs.op;
+        let (op, l2) = (sim.costs.op, sim.costs.l2);
+        if write && cost > l2 {
+            self.takes_ahead();
+            at = self.clock;
+        }
+        self.clock += op;
         self.prefetched[line as usize % PREFETCHES] = (line, at + cost);
         self.prefetches = true;
     }
@@ -455,10 +464,17 @@ impl View {
     /// The core asks for a line of words, for itself alone, and does not wait.
     fn own(&mut self, line: u32) {
         let Some(core) = self.core else { return };
-        let (me, at) = (self.me, self.clock);
+        let me = self.me;
+        let before = self.clock;
+        let lines = &mut self.sim().lines[line as usize];
+        let free = lines.comes(me, before) || lines.claim(me, before) == Claim::Free;
+        if !free {
+            self.takes_ahead();
+        }
+        let at = self.clock;
         self.clock += self.sim().costs.op;
         let sim = self.sim();
-        if sim.lines[line as usize].claim(me, at) != Claim::Free {
+        if !free {
             let there = at + sim.core_access(core, line, true, Kind::Word, at).miss.max(sim.costs.snoop);
             sim.lines[line as usize].wrote(me, at, there);
         }

@@ -139,11 +139,11 @@ fn cost_32_an_atomic_waits_for_the_stores_before_it() {
 }
 
 #[test]
-fn cost_37_stores_into_a_polled_line_follow_each_other_slowly() {
-    for (polled, polls) in [(200.0, true), (200.0, false), (0.0, true)] {
+fn cost_37_lines_that_a_core_stores_into_come_one_after_the_other() {
+    for (taken, polls) in [(200.0, true), (200.0, false), (0.0, true)] {
         let mut server = soft_server();
-        if polled > 0.0 {
-            server.constants.polled_ns = Constant { value: polled, origin: "measured: a test".into() };
+        if taken > 0.0 {
+            server.constants.taken_ns = Constant { value: taken, origin: "measured: a test".into() };
         }
         let mut w = World::new(server);
         let f = w.words::<1>(Class::Signal, Side::Nic, 1);
@@ -159,11 +159,11 @@ fn cost_37_stores_into_a_polled_line_follow_each_other_slowly() {
         w.nic_core(move |m| {
             until(m, 1_000 * NS);
             let first = cost(m, |m| m.release(f, 0, 1));
-            assert_eq!(first, OP + SNOOP / STORES, "what came before is long done: {polled} {polls}");
+            assert_eq!(first, OP + SNOOP / STORES, "what came before is long done: {taken} {polls}");
             let done = m.now().0;
             until(m, 1_150 * NS);
             let second = cost(m, |m| m.release(f, 0, 2));
-            match (polled > 0.0, polls) {
+            match (taken > 0.0, polls) {
                 (true, true) => assert_eq!(m.now().0, done + 200 * NS, "beside the work in between"),
                 (false, true) => assert_eq!(second, OP + SNOOP / STORES),
                 _ => assert_eq!(second, OP, "nobody has taken the line"),
@@ -171,6 +171,36 @@ fn cost_37_stores_into_a_polled_line_follow_each_other_slowly() {
         });
         w.run();
     }
+}
+
+#[test]
+fn cost_44_so_do_those_that_it_asks_for() {
+    let mut server = soft_server();
+    server.constants.taken_ns = Constant { value: 200.0, origin: "measured: a test".into() };
+    let mut w = World::new(server);
+    let b = w.buffers(1);
+    let empty = w.words::<1>(Class::Body, Side::Host, 1);
+    let f = w.words::<8>(Class::Signal, Side::Nic, 4);
+    w.core(0, move |m| {
+        m.put(b, Buf(0), 0, &[2; 64], 64);
+        (0..4).for_each(|i| _ = m.acquire(f, i));
+    });
+    w.nic_core(move |m| {
+        until(m, 1_000 * NS);
+        assert_eq!(cost(m, |m| m.entry_ahead(f, 0)), OP, "the first");
+        let from = m.now().0 - OP;
+        m.entry_ahead(f, 0);
+        assert_eq!(m.now().0, from + 2 * OP, "it is on its way");
+        m.entry_ahead(f, 1);
+        assert_eq!(m.now().0, from + 200 * NS + OP);
+        m.put_ahead(b, empty, 0);
+        assert_eq!(m.now().0, from + 400 * NS + OP, "a frame's line is like any other");
+        m.release(f, 2, 1);
+        assert_eq!(m.now().0, from + 600 * NS, "and one that was not asked for");
+        m.work(1_000);
+        assert_eq!(cost(m, |m| m.entry_ahead(f, 3)), OP, "long enough");
+    });
+    w.run();
 }
 
 #[test]

@@ -42,7 +42,8 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }
     let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
-    let not_ours = ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "Outcome"].iter().chain(&dynamic);
+    let not_ours =
+        ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "Outcome"].iter().chain(&dynamic);
     let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
     let config = Config {
         language: Language::C,

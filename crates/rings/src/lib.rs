@@ -23,7 +23,7 @@ pub mod world;
 
 use memory::{Buf, Memory, Ps};
 
-pub use frame::{AHEAD, Frame, Rest};
+pub use frame::{AHEAD, Frame, Rest, TOGETHER};
 pub use interface::{AnyHost, AnyNic, Interface, MOST_QUEUES, Port, SizeError, build};
 
 /// The fate of a frame: delivered, or dropped and why. The same name is the CLI's column, the

@@ -4,7 +4,8 @@ use std::hint::{black_box, spin_loop};
 
 use memory::native::Words;
 use memory::{Class, Memory, NativeView, Region, Space};
-use rings::AHEAD;
+use model::BURST;
+use rings::{AHEAD, TOGETHER};
 
 use super::bed::{Cpus, LINE, both, cycle, field, timed};
 use crate::bench::median;
@@ -22,10 +23,10 @@ const STREAMS: u64 = 8;
 /// 6.7 ns a line on one and the same machine.
 const HALVES: [u32; 2] = [192, STREAM / 2];
 const HANDS: u64 = 400;
-/// Entries that one core stores and the other reads, how often, and multiplications between two of them.
+/// Entries that one core stores and the other reads, those of a line, and how often.
 const TRAIL: u32 = 2048;
+const ENTRIES: u64 = 2;
 const LAPS: u64 = 9;
-const BETWEEN: u64 = 8;
 /// Additions of each core.
 const ADDS: u64 = 20_000;
 
@@ -215,48 +216,53 @@ impl<'r> Lines<'r> {
         Ok([loads, stores].map(|all| usual_mean(all) / lines as f64))
     }
 
-    /// Nanoseconds from one frame of a line to the next when the other core waits for the entry of each, and reads it at
-    /// once: some arithmetic, a line stored, an entry that tells of it, both fetched as far ahead as the rings do.
+    /// Nanoseconds from one line to the next that this core stores and the other takes, which reads all that is there at
+    /// once: lines of payload, each word of them stored, for a group of frames, and then their entries, all asked for
+    /// as far ahead as the rings do.
     ///
     /// # Errors
     /// No second thread.
-    pub(super) fn pursued(&self) -> Result<f64, Fail> {
+    pub(super) fn taken(&self) -> Result<f64, Fail> {
         let [_, done] = self.turn;
         let (mut m, mut far, trail, stream) =
             (self.region.view(), self.region.view(), self.trail, self.stream);
-        let (first, seen) = (m.acquire(trail, 0), m.acquire(done, 0));
+        let (first, seen, all) = (m.acquire(trail, 0), m.acquire(done, 0), u64::from(TRAIL));
         let lap = |m: &mut NativeView<'r>, n: u64| {
-            timed(m, |m| {
-                let mut x = n;
-                for i in 0..u64::from(TRAIL) {
-                    for _ in 0..BETWEEN {
-                        x = black_box(x.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-                    }
+            for from in (0..all).step_by(TOGETHER) {
+                let group = from..from + TOGETHER as u64;
+                for i in group.clone() {
                     m.entry_ahead(stream, i + AHEAD);
-                    m.entry_ahead(trail, i + AHEAD);
-                    m.write(stream, i, [x; LINE]);
-                    m.publish(trail, i, [i, x, 0, n]); // pairs with the acquire of who reads
+                    m.write(stream, i, [n; LINE]);
                 }
-            })
+                for i in group {
+                    m.entry_ahead(trail, i + AHEAD);
+                    m.publish(trail, i, [i, n, 0, n]); // pairs with the acquire of who reads
+                }
+            }
         };
         let read = move || {
             for n in 1..=LAPS {
-                for i in 0..u64::from(TRAIL) {
-                    while far.acquire(trail, i) != first + n {}
-                    black_box(far.read(stream, i));
+                let mut next = 0;
+                while next < all {
+                    let burst = (next..all).take(BURST as usize);
+                    let written = burst.take_while(|i| far.acquire(trail, *i) == first + n).count() as u64;
+                    for i in next..next + written {
+                        black_box(far.read(stream, i));
+                    }
+                    next += written;
                 }
                 far.release(done, 0, seen + n); // pairs with the acquire in `until` below
             }
         };
-        let pursued = both(self.cpus, read, || {
+        let taken = both(self.cpus, read, || {
             let laps = (1..=LAPS).map(|n| {
-                let ns = lap(&mut m, first + n);
+                let ns = timed(&mut m, |m| lap(m, first + n));
                 until(&mut m, done, seen + n);
                 ns
             });
             median(laps.collect())
         })?;
-        Ok(pursued / f64::from(TRAIL))
+        Ok(taken / (all + all / ENTRIES) as f64)
     }
 
     /// Nanoseconds between two additions to a word that both cores add to all the time.

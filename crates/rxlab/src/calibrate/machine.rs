@@ -80,10 +80,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         llc_hit_ns: measured(v.latency[2], "random walk over a quarter of the LLC"),
         dram_idle_ns: measured(v.latency[3], "random walk over more than the LLC"),
         snoop_ns: measured(v.transfer, "random walk over lines that the other core has written"),
-        polled_ns: measured(
-            v.pursued,
-            "from one frame of a line to the next while the other core polls for each",
-        ),
+        taken_ns: measured(v.taken, "from one line to the next that are stored for the other core"),
         dram_load_ns: assumed(25.0, "A3"),
         dram_usable: assumed(0.68, "A3"),
         dram_peak_gbytes: measured(2.0 * v.copy[2], "a copy of 128 MiB, read and written"),

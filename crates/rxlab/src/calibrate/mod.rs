@@ -77,8 +77,8 @@ struct Values {
     exchanged: Streams,
     /// The same of the L1s.
     exchanged_l1: Streams,
-    /// From one frame of a line to the next when the other core polls for each.
-    pursued: f64,
+    /// From one line to the next that are stored for the other core, which takes them at once.
+    taken: f64,
     llc: Streams,
     /// Between two atomic additions of either core to one word.
     shared_add: f64,
@@ -156,7 +156,7 @@ impl Values {
             ("from its L1 while it stores others, loads in order", "ns", self.exchanged_l1.load_sequential),
             ("a line stored that its L1 has, at random", "ns", self.exchanged_l1.store_scattered),
             ("a line stored that its L1 has, in order", "ns", self.exchanged_l1.store_sequential),
-            ("a frame handed over that the other polls for", "ns", self.pursued),
+            ("a line stored for the other, which takes it at once", "ns", self.taken),
             ("LLC line of a stream, loads at random", "ns", self.llc.load_scattered),
             ("LLC line of a stream, loads in order", "ns", self.llc.load_sequential),
             ("LLC line of a stream, stores at random", "ns", self.llc.store_scattered),
@@ -186,7 +186,7 @@ impl Values {
             other: Streams::median(|of| mid(&|v| of(&v.other))),
             exchanged: Streams::median(|of| mid(&|v| of(&v.exchanged))),
             exchanged_l1: Streams::median(|of| mid(&|v| of(&v.exchanged_l1))),
-            pursued: mid(&|v| v.pursued),
+            taken: mid(&|v| v.taken),
             llc: Streams::median(|of| mid(&|v| of(&v.llc))),
             shared_add: mid(&|v| v.shared_add),
             own_swap: mid(&|v| v.own_swap),
@@ -287,7 +287,7 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
         look()?;
         v.exchanged = Streams::both(|order| lines.exchanged(Within::L2, order))?;
         v.exchanged_l1 = Streams::both(|order| lines.exchanged(Within::L1, order))?;
-        v.pursued = lines.pursued()?;
+        v.taken = lines.taken()?;
         look()?;
         v.llc = Streams::of(|what, order| Ok(stream.line(&mut region.view(), what, order)))?;
         for (latency, walk) in v.latency.iter_mut().zip(&mut walks) {

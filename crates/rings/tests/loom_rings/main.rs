@@ -24,16 +24,19 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 23] = [
+const SCENARIOS: [Scenario; 26] = [
     privring::RING,
+    privring::TOGETHER,
     privring::PASSED,
     tx::SINGLE,
     tx::SEGMENTS,
     pool::STACK,
     shring::SHARED,
+    shring::TOGETHER,
     shring::DRAINED,
     rxbisect::COMBINED,
     rxbisect::FOREIGN,
+    rxbisect::TOGETHER,
     rxbisect::HELD,
     rxbisect::DEDICATED,
     stopping::RESTARTED,

@@ -63,25 +63,40 @@ impl<N: Nic<CheckedView>> Port<N> {
         }
     }
 
+    /// Offers `count` frames to `queue` in one call, and one by one in place of those that found no room.
+    pub(crate) fn deliver_together(&mut self, m: &mut CheckedView, queue: u16, count: usize) {
+        let delivered = self.offer_together(m, queue, count);
+        (delivered..count).for_each(|_| self.deliver(m, queue));
+    }
+
     /// Offers a frame to `queue`; whether it is delivered, which it is where there is room.
     pub(crate) fn offer(&mut self, m: &mut CheckedView, queue: u16) -> bool {
-        let n = self.offered.next(queue);
-        let mark = oracle::mark(queue, n);
-        let mut outcome = [Outcome::BadFrame];
-        let mut frame = oracle::frame(&mark, LEN);
+        self.offer_together(m, queue, 1) == 1
+    }
+
+    fn offer_together(&mut self, m: &mut CheckedView, queue: u16, count: usize) -> usize {
+        let numbers: Vec<_> = (0..count).map(|_| self.offered.next(queue)).collect();
+        let marks: Vec<_> = numbers.iter().map(|n| oracle::mark(queue, *n)).collect();
+        let mut frames: Vec<_> = marks.iter().map(|mark| oracle::frame(mark, LEN)).collect();
         if let Some((b, own)) = &self.own {
-            m.put(*b, own.get(), 0, &mark, LEN.into());
-            frame.rest = Rest::Buffer(own);
+            assert_eq!(count, 1, "the NIC has one buffer of its own");
+            m.put(*b, own.get(), 0, &marks[0], LEN.into());
+            frames[0].rest = Rest::Buffer(own);
         }
-        self.nic.deliver(m, queue, &[frame], &mut outcome);
-        self.offered.ended(queue, n, outcome[0]).unwrap();
-        match outcome[0] {
-            Outcome::Delivered => {}
-            Outcome::RingFull | Outcome::NoBuffer => return false,
-            other => panic!("frame {n}: {other:?}"),
+        let mut outcomes = vec![Outcome::BadFrame; count];
+        self.nic.deliver(m, queue, &frames, &mut outcomes);
+        for (n, outcome) in numbers.into_iter().zip(&outcomes) {
+            self.offered.ended(queue, n, *outcome).unwrap();
+            assert!(
+                matches!(outcome, Outcome::Delivered | Outcome::RingFull | Outcome::NoBuffer),
+                "frame {n}: {outcome:?}"
+            );
         }
-        self.nic.poll(m);
-        true
+        let delivered = outcomes.iter().filter(|outcome| **outcome == Outcome::Delivered).count();
+        if delivered > 0 {
+            self.nic.poll(m);
+        }
+        delivered
     }
 
     /// Strikes from the books what the drain of `queue` found unread.

@@ -14,6 +14,10 @@ pub(crate) const COMBINED: Scenario =
 pub(crate) const FOREIGN: Scenario =
     Scenario { name: "rxbisect, 2 cores, rings 2, 3 frames for one", run: |space| run(space, [0; 3], 1) };
 
+/// The same in one call: two completions are written together, the third frame finds its buffer elsewhere.
+pub(crate) const TOGETHER: Scenario =
+    Scenario { name: "rxbisect, the same, 3 frames together", run: |space| together(space, 3) };
+
 /// The same with notices held back, until the other Ax ring is empty or the NIC stops.
 pub(crate) const HELD: Scenario =
     Scenario { name: "rxbisect, the same, notices held back", run: |space| run(space, [0; 3], 2) };
@@ -22,7 +26,16 @@ pub(crate) const HELD: Scenario =
 pub(crate) const DEDICATED: Scenario =
     Scenario { name: "rxbisect, 1 core and 1 allocator, rings 2, 3 frames", run: dedicated };
 
-fn run(mut space: CheckedSpace, queues: [u16; 3], batch: u32) {
+fn run(space: CheckedSpace, queues: [u16; 3], batch: u32) {
+    frames(space, &queues.map(|queue| (queue, 1)), batch);
+}
+
+fn together(space: CheckedSpace, count: usize) {
+    frames(space, &[(0, count)], 1);
+}
+
+/// Calls, each with so many frames for a queue.
+fn frames(mut space: CheckedSpace, calls: &[(u16, usize)], batch: u32) {
     let b = buffers(&mut space, 6);
     let sizes = Sizes { ax: 2, bx: 2, group: 0, batch, timeout: Ps::from_us(1), alloc_queues: 0 };
     let (hosts, nic) = build(&mut space, &sizes, 2, b).unwrap();
@@ -32,7 +45,8 @@ fn run(mut space: CheckedSpace, queues: [u16; 3], batch: u32) {
     let cores = (0..).zip(hosts).zip(spares).map(|(half, spares)| Core::filled(&mut m, half, b, spares));
     let receive = |(queue, mut core): (u16, Core<_>)| {
         let mut m = space.view(Side::Host);
-        let want = queues.iter().filter(|&&q| q == queue).count() as u64;
+        let mine = calls.iter().filter(|(q, _)| *q == queue);
+        let want = mine.map(|(_, count)| *count as u64).sum();
         spawn(move || {
             core.receive(&mut m, want);
             core.poll(&mut m); // a core with nothing to receive polls all the same, and reads notices
@@ -41,7 +55,7 @@ fn run(mut space: CheckedSpace, queues: [u16; 3], batch: u32) {
     };
     let cores: Vec<_> = (0..).zip(cores).map(receive).collect();
     let (mut m, mut port) = (space.view(Side::Nic), Port::new(nic, 2));
-    queues.into_iter().for_each(|queue| port.deliver(&mut m, queue));
+    calls.iter().for_each(|(queue, count)| port.deliver_together(&mut m, *queue, *count));
     let cores = cores.into_iter().map(|core| core.join().unwrap()).collect();
     port.settle(&mut space.view(Side::Both), cores, 6);
 }
@@ -86,6 +100,11 @@ fn frames_arrive_once_and_intact() {
 #[test]
 fn buffers_of_another_core_are_told_of() {
     crate::passes(FOREIGN);
+}
+
+#[test]
+fn frames_that_are_delivered_together_use_both_ways() {
+    crate::passes(TOGETHER);
 }
 
 #[test]

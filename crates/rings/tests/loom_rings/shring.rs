@@ -7,7 +7,16 @@ use rings::{Host, Nic};
 
 use crate::oracle::{Core, Port, Spares, buffers};
 
-pub(crate) const SHARED: Scenario = Scenario { name: "shring, 2 cores, ring 2, 3 frames", run };
+pub(crate) const SHARED: Scenario = Scenario {
+    name: "shring, 2 cores, ring 2, 3 frames",
+    run: |space| run(space, &[(0, 1), (1, 1), (0, 1)]),
+};
+
+/// The completions of core 0's frames are written together.
+pub(crate) const TOGETHER: Scenario = Scenario {
+    name: "shring, 2 cores, ring 2, 2 frames together and 1",
+    run: |space| run(space, &[(0, 2), (1, 1)]),
+};
 
 /// The NIC has stopped; both cores drain at once.
 pub(crate) const DRAINED: Scenario = Scenario { name: "shring, 2 cores drain", run: drain };
@@ -30,7 +39,8 @@ fn start(mut space: CheckedSpace) -> Start {
     Start { cores: cores.collect(), port: Port::new(nic, 2), space }
 }
 
-fn run(space: CheckedSpace) {
+/// Calls, each with so many frames for a queue.
+fn run(space: CheckedSpace, calls: &[(u16, usize)]) {
     let Start { space, cores, mut port } = start(space);
     let receive = |(mut core, want): (Core<_>, u64)| {
         let mut m = space.view(Side::Host);
@@ -41,7 +51,7 @@ fn run(space: CheckedSpace) {
     };
     let cores: Vec<_> = cores.into_iter().zip([2, 1]).map(receive).collect();
     let mut m = space.view(Side::Nic);
-    [0, 1, 0].into_iter().for_each(|queue| port.deliver(&mut m, queue));
+    calls.iter().for_each(|(queue, count)| port.deliver_together(&mut m, *queue, *count));
     let cores = cores.into_iter().map(|core| core.join().unwrap()).collect();
     port.settle(&mut space.view(Side::Both), cores, 4);
 }
@@ -63,6 +73,11 @@ fn drain(space: CheckedSpace) {
     let mut all: Vec<_> = cores.into_iter().flat_map(|core| core.join().unwrap()).collect();
     all.sort_unstable();
     assert!(all.iter().copied().eq((0..4).map(Buf)), "buffers at the end: {all:?}");
+}
+
+#[test]
+fn frames_that_are_delivered_together_arrive_once_and_intact() {
+    crate::passes(TOGETHER);
 }
 
 #[test]

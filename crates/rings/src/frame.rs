@@ -9,8 +9,8 @@ use memory::{Buf, Memory};
 pub const AHEAD: u64 = 12;
 
 /// The completions of so many frames are written together, once all of them lie in their buffers. A core that is not
-/// behind takes each line of completions away as soon as it is written, and its prefetcher the next ones; a processor
-/// that plays the card writes in order, so with each such line the frames behind it wait as well.
+/// behind takes each line of completions away as soon as it is written, its prefetcher perhaps the next ones too; a
+/// processor that plays the card writes in order, so with each such line the frames behind it wait as well.
 pub const TOGETHER: usize = 8;
 
 /// Where a frame lies, beside its first piece.

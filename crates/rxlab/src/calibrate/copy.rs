@@ -18,12 +18,11 @@ const REPEATS: u32 = 20_000;
 
 /// A long frame where a buffer has it: from the start of a line on.
 #[repr(align(64))]
-#[derive(Clone)]
 struct Aligned([u8; FRAME as usize * LINE_BYTES]);
 
 /// What is copied and read.
 pub(super) struct Copies<'r> {
-    frames: Vec<Aligned>,
+    frames: Box<[Aligned; 3]>,
     lines: <NativeView<'r> as Memory>::Words<LINE>,
     from: Vec<u8>,
     to: Vec<u8>,
@@ -33,7 +32,7 @@ impl<'r> Copies<'r> {
     /// # Errors
     /// No room.
     pub(super) fn new(mut region: &'r Region) -> Result<Copies<'r>, Fail> {
-        let frames = vec![Aligned([1; _]); 3];
+        let frames = Box::new([const { Aligned([1; _]) }; 3]);
         let lines = region.words(&field::<LINE>("frame", Class::Body, 32), 0).map_err(Fail::new)?;
         let most = SIZES.into_iter().max().unwrap_or_default();
         Ok(Copies { frames, lines, from: vec![1; most], to: vec![2; most] })
@@ -56,7 +55,7 @@ impl<'r> Copies<'r> {
     /// Nanoseconds to copy a line of a frame, both in L1: by a plain copy, as frames come into another allocator's
     /// buffers.
     pub(super) fn put_line(&mut self, m: &mut NativeView<'r>) -> f64 {
-        let [from, into @ ..] = self.frames.as_mut_slice() else { return 0.0 };
+        let [from, into @ ..] = &mut *self.frames;
         let ns = timed(m, |_| {
             for i in 0..REPEATS as usize {
                 into[i % 2].0.copy_from_slice(black_box(&from.0));

@@ -1,22 +1,33 @@
 #!/usr/bin/env python3
-"""What the model predicts of the driver on this machine, beside what the driver does: round by round the machine's
-primitives are calibrated, the model runs with them, and the driver is measured; then they are calibrated again.
-A line counts if the CPUs sat as close in all calibrations as during the measurement. Its prediction is the mean of
-theirs.
+"""What the model predicts of the driver on this machine, beside what the driver does: point by point the machine's
+primitives are calibrated, the driver is measured, and they are calibrated again. The model predicts afterwards, for each
+calibration by itself; a point's prediction is the mean of the two.
 
-    dpdk/bench/predictions.py [--rounds 5] [--calibrations 3] [--sizes 64,1500] [--rxlab PROGRAM] [--build dpdk/build]
+A point counts if the machine was the same all the while: the CPUs sat as close, and each had its core to itself or shared
+it all the time. On a virtual machine another guest may have the core's other thread, and code then takes twice as long.
+
+    dpdk/bench/predictions.py [--rounds 12] [--sizes 64,1500] [--rxlab PROGRAM] [--build dpdk/build]
 
 Run as root, and nothing else meanwhile.
 """
 import argparse
+import collections
 import json
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 
 INTERFACES = ["privring", "shring", "rxbisect"]
-# Calibrations for one that counts: the CPUs may move in the others.
-TRIES = 3
+# How much longer than at best a core's work takes at the most while the core is its CPU's alone, and at the least while
+# somebody else has its other thread.
+ALONE, SHARED = 1.25, 1.6
+# By the receiver's core and the one that plays the NIC: whether it is shared.
+STATES = {(False, False): "alone", (True, False): "Rx shared", (False, True): "NIC shared", (True, True): "shared"}
+
+# Where the CPUs sat, and what a core's work took on the receiver's and the NIC's, ns.
+Machine = collections.namedtuple("Machine", "place core_ns")
 
 
 def rxlab(args, *words):
@@ -29,69 +40,94 @@ def rxlab(args, *words):
     return json.loads(done.stdout)
 
 
-def predict(args):
-    """Where the CPUs sat, and the predicted rates of each point; None where they moved.
-
-    Each calibration predicts for itself: where either CPU is slow at times, the slower one sets the rate, and the
-    middle of each CPU's times does not tell how often."""
-    outs = []
-    for _ in range(TRIES * args.calibrations):
-        if len(outs) < args.calibrations:
-            outs += filter(None, [rxlab(args, "calibrate", "--rounds", "1", "--predict")])
-    if len(outs) < args.calibrations or any(out["placement"] != outs[0]["placement"] for out in outs):
-        return None
-    rates = {}
-    for out in outs:
-        for p in out["predictions"]:
-            rates.setdefault((p["interface"], p["frame_len"]), []).append(p["mpps"])
-    return outs[0]["placement"], rates
+def calibrate(args, profile):
+    """Writes a profile; how the machine was, or None where the CPUs moved."""
+    out = rxlab(args, "calibrate", "--rounds", "1", "--out", profile)
+    return out and Machine(out["placement"], out["core_ns"])
 
 
-def measure(args):
-    """Rates by point, with where the CPUs sat."""
-    words = ["--only", ",".join(INTERFACES), "--measure", "stream", "--sizes", args.sizes, "--bursts", "32"]
+def measure(args, interface, size):
+    """The driver's rate, Mpps, and how the machine was; None where the CPUs moved."""
+    words = ["--only", interface, "--measure", "stream", "--sizes", str(size), "--bursts", "32"]
     if args.build:
         words += ["--build", args.build]
     rows = (rxlab(args, "bench", "live", *words, "--rounds", "1") or {"rows": []})["rows"]
-    return {(r["peer"], r["size"]): (r["distance"], r["median"]) for r in rows}
+    return next(((r["median"], Machine(r["distance"], r["core_ns"])) for r in rows), None)
 
 
-def rounds(args):
-    """(placement, interface, size): pairs of predicted and measured, and how many were left out."""
-    found, left_out = {}, 0
-    before = predict(args)
+def points(args, directory):
+    """Each point: interface, size, the driver's rate, the machine before, meanwhile and after, the profiles before and after."""
+    number = 0
+    profile = lambda: os.path.join(directory, f"{number}.toml")
+    before = (calibrate(args, profile()), profile())
     for _ in range(args.rounds):
-        measured = measure(args)
-        after = predict(args)
         for size in map(int, args.sizes.split(",")):
             for interface in INTERFACES:
-                place, rate = measured.get((interface, size), (None, 0))
-                if not before or not after or not before[0] == place == after[0]:
-                    left_out += 1
-                    continue
-                predicted = before[1].get((interface, size), []) + after[1].get((interface, size), [])
-                if predicted:
-                    found.setdefault((place, size, interface), []).append((statistics.mean(predicted), rate))
-        before = after
+                measured = measure(args, interface, size)
+                number += 1
+                after = (calibrate(args, profile()), profile())
+                rate, meanwhile = measured or (None, None)
+                yield (interface, size), rate, [before[0], meanwhile, after[0]], [before[1], after[1]]
+                before = after
+
+
+def state(machines, best):
+    """The name of the state that the machine was in all the while; None where it changed."""
+    states = set()
+    for m in machines:
+        slower = [ns / best[m.place][cpu] for cpu, ns in enumerate(m.core_ns)]
+        if any(ALONE < s < SHARED for s in slower):
+            return None
+        states.add((m.place, STATES[tuple(s >= SHARED for s in slower)]))
+    return states.pop() if len(states) == 1 else None
+
+
+def predicted(args, profile, known):
+    """Mpps of each point by the model with that profile."""
+    if profile not in known:
+        out = rxlab(args, "calibrate", "--from", profile, "--predict")
+        known[profile] = {(p["interface"], p["frame_len"]): p["mpps"] for p in out["predictions"]}
+    return known[profile]
+
+
+def compare(args, all_points):
+    """(place, state, size, interface): pairs of predicted and measured; how many points were left out, by the reason."""
+    found, left_out, known, best = {}, collections.Counter(), {}, {}
+    for m in (m for _, _, machines, _ in all_points for m in machines if m):
+        best[m.place] = [min(pair) for pair in zip(best.get(m.place, m.core_ns), m.core_ns)]
+    for (interface, size), rate, machines, profiles in all_points:
+        if None in machines or len({m.place for m in machines}) > 1:
+            left_out["the CPUs moved"] += 1
+            continue
+        was = state(machines, best)
+        if was is None:
+            left_out["a core was shared for a part of the time"] += 1
+            continue
+        rates = [predicted(args, p, known).get((interface, size)) for p in profiles]
+        if None not in rates:
+            found.setdefault((*was, size, interface), []).append((statistics.mean(rates), rate))
     return found, left_out
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--calibrations", type=int, default=3, help="calibrations before and after each measurement")
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--sizes", default="64,1500", help="bytes of a frame, of 64 and 1500")
     parser.add_argument("--rxlab", default="rxlab", help="the program")
     parser.add_argument("--build", help="where make dpdk built the driver")
     args = parser.parse_args()
-    found, left_out = rounds(args)
-    print(f"{'CPUs':<10}{'interface':<10}{'frame':>6}{'rounds':>8}{'predicted':>11}{'measured':>10}{'ratio':>7}  of each round")
-    for (place, size, interface), pairs in sorted(found.items()):
-        predicted, measured = (statistics.median(column) for column in zip(*pairs))
+    with tempfile.TemporaryDirectory() as directory:
+        found, left_out = compare(args, list(points(args, directory)))
+    columns = f"{'CPUs':<10}{'cores':<12}{'interface':<10}{'frame':>6}{'points':>8}{'predicted':>11}{'measured':>10}{'ratio':>7}"
+    print(f"{columns}  of each point")
+    for (place, cores, size, interface), pairs in sorted(found.items()):
+        model, live = (statistics.median(column) for column in zip(*pairs))
         each = ", ".join(f"{p / m:.2f}" for p, m in pairs if m)
-        ratio = predicted / measured if measured else float("nan")
-        print(f"{place:<10}{interface:<10}{size:>6}{len(pairs):>8}{predicted:>11.1f}{measured:>10.1f}{ratio:>7.2f}  {each}")
-    print(f"\nMpps, medians of the rounds; {left_out} points left out: the CPUs moved")
+        ratio = model / live if live else float("nan")
+        row = f"{place:<10}{cores:<12}{interface:<10}{size:>6}{len(pairs):>8}{model:>11.1f}{live:>10.1f}{ratio:>7.2f}"
+        print(f"{row}  {each}")
+    reasons = "; ".join(f"{n}: {why}" for why, n in left_out.items()) or "none"
+    print(f"\nMpps, medians of the points. Left out: {reasons}")
 
 
 if __name__ == "__main__":

@@ -46,6 +46,13 @@ impl<'r, const W: usize> Words<'r, W> {
         unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ref() }
     }
 
+    /// Where entry `i` and those behind it lie, one after the other: for plain copies, by who has the entries to itself.
+    /// Other words hand them over and order the copies.
+    pub fn as_ptr(self, i: u64) -> *mut [u64; W] {
+        // SAFETY: as in `entry`.
+        unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ptr() }
+    }
+
     #[inline(always)]
     fn signal(self, i: u64) -> &'r AtomicU64 {
         &self.entry(i)[W - 1]

@@ -24,6 +24,10 @@ const LINE_CHUNKS: usize = 9;
 /// Lines of a walk (8 KiB, within an L1), and walks.
 const WALK: u64 = 64;
 const WALKS: u64 = 201;
+/// Chains of steps side by side, steps of a chunk, and chunks.
+const CHAINS: usize = 6;
+const STEPS: u32 = 2000;
+const STEP_CHUNKS: usize = 101;
 
 /// Siblings find a line that the other wrote in the L1 or L2 that they share (up to 6 ns a load here), cores under one
 /// LLC through it (17 ns and more).
@@ -83,6 +87,8 @@ pub(crate) struct Limit {
     pub mlines: f64,
     /// Where the two CPUs sat.
     pub distance: Distance,
+    /// What [`core`] says of either.
+    pub core_ns: [f64; 2],
 }
 
 /// A cache line, and the one next to it that the prefetcher takes along.
@@ -100,7 +106,7 @@ struct Line([AtomicU64; 8]);
 pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
     let ping_pong_ns = ping_pong(a, b)?;
     let distance = Distance::of(ping_pong_ns, walk(a, b)?, near_ns());
-    Ok(Limit { ping_pong_ns, mlines: stream(a, b)?, distance })
+    Ok(Limit { ping_pong_ns, mlines: stream(a, b)?, distance, core_ns: core([a, b])? })
 }
 
 /// Where the CPUs `a` and `b` sit.
@@ -109,6 +115,33 @@ pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
 /// A thread cannot run on one of them.
 pub(crate) fn place([a, b]: [usize; 2]) -> Result<Distance, Fail> {
     Ok(Distance::of(ping_pong(a, b)?, walk(a, b)?, near_ns()))
+}
+
+/// Nanoseconds of six short chains of dependent instructions side by side on either of the CPUs `a` and `b`, which both
+/// work: they fill a core. They take about twice as long while another guest of the host, or our other CPU, has the
+/// core's other thread, and as most code they then run so much slower.
+///
+/// # Errors
+/// A thread cannot run on one of them.
+pub(crate) fn core([a, b]: [usize; 2]) -> Result<[f64; 2], Fail> {
+    let chunks = || {
+        let chunk = || timed(steps).as_nanos() as f64 / f64::from(STEPS);
+        median((0..STEP_CHUNKS).map(|_| chunk()).collect())
+    };
+    let mut theirs = 0.0;
+    let mine = pair((a, chunks), (b, || theirs = chunks()))?;
+    Ok([mine, theirs])
+}
+
+/// Each chain's step is a rotation and an addition that needs it: what no compiler folds, and none packs into vectors.
+fn steps() {
+    let mut chains: [u64; CHAINS] = std::hint::black_box(std::array::from_fn(|i| i as u64));
+    for step in 0..u64::from(STEPS) {
+        for chain in &mut chains {
+            *chain = chain.rotate_left(7).wrapping_add(step);
+        }
+    }
+    std::hint::black_box(chains);
 }
 
 /// Ties the calling thread to a CPU.

@@ -55,6 +55,7 @@ struct Row {
     /// The machine beside the samples: medians.
     ping_pong_ns: f64,
     mlines: f64,
+    core_ns: [f64; 2],
     /// Payload lines against the lines that stream; a round trip against the ping-pong.
     of_limit: Option<f64>,
     /// Samples of this case that do not count.
@@ -114,6 +115,10 @@ impl Tally {
             ratio: self.ratio(case, distance, &values),
             ping_pong_ns: over(|s| mean(s, |limit| limit.ping_pong_ns)),
             mlines: over(|s| mean(s, |limit| limit.mlines)),
+            core_ns: [
+                over(|s| mean(s, |limit| limit.core_ns[0])),
+                over(|s| mean(s, |limit| limit.core_ns[1])),
+            ],
             of_limit: (!of_limit.is_empty()).then(|| median(of_limit)),
             moved: self.moved[at],
             lost: samples.iter().map(|(_, s)| s.lost).sum(),
@@ -203,7 +208,7 @@ fn columns(kind: Kind) -> Vec<Column> {
     if !counts_cycles(kind) {
         columns.push(number("lost", "frames"));
     }
-    columns.extend([number("ping-pong", "ns"), number("stream", "M lines/s")]);
+    columns.extend([number("ping-pong", "ns"), number("stream", "M lines/s"), number("cores", "ns, ns")]);
     match kind {
         Kind::Stream => columns.push(number("of stream", "%")),
         Kind::Rtt => columns.push(number("ping-pongs", "")),
@@ -241,6 +246,7 @@ impl Row {
             cells.push(self.lost.to_string());
         }
         cells.extend([num(self.ping_pong_ns), num(self.mlines)]);
+        cells.push(self.core_ns.map(num).join(", "));
         match self.kind {
             Kind::Stream => cells.push(maybe(self.of_limit.map(|share| share * 100.0))),
             Kind::Rtt => cells.push(maybe(self.of_limit)),
@@ -263,7 +269,7 @@ mod tests {
     }
 
     fn sample(value: f64, before: Distance, after: Distance) -> Sample {
-        let limit = |distance| Limit { ping_pong_ns: 100.0, mlines: 200.0, distance };
+        let limit = |distance| Limit { ping_pong_ns: 100.0, mlines: 200.0, distance, core_ns: [1.0; 2] };
         let figure = Figure { value, p99: None, p999: None };
         Sample { figure, lost: 1, failed_claims_pct: None, before: limit(before), after: limit(after) }
     }

@@ -6,7 +6,7 @@ use memory::native::Words;
 use memory::{Class, Memory, NativeView, Region, Space};
 
 use super::bed::{self, LINE, field, timed};
-use super::lines::{Order, Orders, Pass, pass};
+use super::pass::{AtHand, LEAST_NS, Order, Orders, Pass};
 use crate::fail::Fail;
 
 /// Steps of a walk, and lines of the LLC's set at the most: the first walk brings all of it.
@@ -53,7 +53,7 @@ impl Sets {
     pub(super) fn stream(&self) -> Result<Stream<'_>, Fail> {
         let (mut space, lines) = (&self.region, self.bytes[LLC] / 64);
         let lines_of = space.words(&field::<LINE>("stream", Class::Body, lines), 0).map_err(Fail::new)?;
-        Ok(Stream { lines: lines_of, orders: Orders::new(lines) })
+        Ok(Stream { lines: lines_of, orders: Orders::new(lines), at_hand: AtHand::new(&self.region)? })
     }
 }
 
@@ -61,14 +61,15 @@ impl Sets {
 pub(super) struct Stream<'r> {
     lines: Words<'r, LINE>,
     orders: Orders,
+    at_hand: AtHand<'r>,
 }
 
 impl<'r> Stream<'r> {
-    /// Nanoseconds of a line; the first pass brings the set into the LLC.
+    /// Nanoseconds that a line is waited for; the first pass brings the set into the LLC.
     pub(super) fn line(&self, m: &mut NativeView<'r>, what: Pass, order: Order) -> f64 {
-        let order = self.orders.of(order);
-        pass(m, self.lines, 0, order, what);
-        timed(m, |m| pass(m, self.lines, 0, order, what)) / order.len() as f64
+        self.orders.line(m, self.lines, 0, (what, order));
+        let came = self.orders.line(m, self.lines, 0, (what, order));
+        (came - self.at_hand.line(m, self.orders.frames(), (what, order))).max(LEAST_NS)
     }
 }
 

@@ -8,6 +8,7 @@ use model::BURST;
 use rings::{AHEAD, TOGETHER};
 
 use super::bed::{Cpus, LINE, both, cycle, field, timed};
+use super::pass::{AtHand, LEAST_NS, Order, Orders, Pass};
 use crate::bench::median;
 use crate::fail::Fail;
 
@@ -43,17 +44,7 @@ pub(super) struct Lines<'r> {
     next: Vec<u32>,
     /// Lines of the halves.
     halves: [Orders; 2],
-}
-
-/// What a core does with each line of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pass {
-    /// Finds in it which line is next: no load before the last one is over.
-    Walk,
-    /// Loads a word.
-    Load,
-    /// Stores a word.
-    Store,
+    at_hand: [AtHand<'r>; 2],
 }
 
 /// Where lines are that cores exchange: in [`HALVES`] of such a size.
@@ -65,40 +56,21 @@ pub(super) enum Within {
     L2,
 }
 
-/// In which order it goes over the lines.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Order {
-    /// One after the other as far as a frame goes, frames at random.
-    Sequential,
-    /// At random.
-    Scattered,
+/// Nanoseconds of a line that comes from elsewhere.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Line {
+    /// What is waited for it, and is no work.
+    pub wait: f64,
+    /// What reading or copying it takes where it is at hand; 0 where but a word of it is accessed.
+    pub work: f64,
 }
 
-/// Lines of a frame.
-const FRAME: usize = 24;
-
-/// Some lines in either order.
-pub(super) struct Orders {
-    sequential: Vec<u32>,
-    scattered: Vec<u32>,
-}
-
-impl Orders {
-    /// Of `lines`.
-    pub(super) fn new(lines: u32) -> Orders {
-        let all: Vec<u32> = (0..lines).collect();
-        let frames: Vec<&[u32]> = all.chunks(FRAME).collect();
-        let order = cycle(frames.len() as u32);
-        let sequential = order.iter().flat_map(|i| frames[*i as usize]).copied().collect();
-        Orders { sequential, scattered: cycle(lines) }
-    }
-
-    /// In this one.
-    pub(super) fn of(&self, order: Order) -> &[u32] {
-        match order {
-            Order::Sequential => &self.sequential,
-            Order::Scattered => &self.scattered,
-        }
+impl Line {
+    /// Of lines that came and of those at hand.
+    fn of(all: Vec<(f64, f64)>) -> Line {
+        let (came, at_hand) = all.into_iter().unzip();
+        let (came, work) = (usual_mean(came), usual_mean(at_hand));
+        Line { wait: (came - work).max(LEAST_NS), work }
     }
 }
 
@@ -114,7 +86,8 @@ impl<'r> Lines<'r> {
         let trail = field::<4>("trail", Class::Signal, TRAIL);
         let trail = space.words(&trail, 0).map_err(Fail::new)?;
         let (whole, next, halves) = (Orders::new(STREAM), cycle(STREAM), HALVES.map(Orders::new));
-        Ok(Lines { region, cpus, turn, stream, trail, count, whole, next, halves })
+        let at_hand = [AtHand::new(region)?, AtHand::new(region)?];
+        Ok(Lines { region, cpus, turn, stream, trail, count, whole, next, halves, at_hand })
     }
 
     /// Round trip of one line that both write, or of two, each written by one side; ns.
@@ -172,24 +145,23 @@ impl<'r> Lines<'r> {
             for n in from + 1..=from + STREAMS {
                 m.release(go, 0, n); // pairs with the acquire in `until` above
                 until(&mut m, done, n);
-                samples.push(timed(&mut m, |m| pass(m, self.stream, 0, self.whole.of(order), what)));
+                samples.push(self.whole.line(&mut m, self.stream, 0, (what, order)));
             }
-            median(samples) / f64::from(STREAM)
+            median(samples)
         })
     }
 
-    /// Nanoseconds of a line that this core loads and the other has stored, and of one that the other stores and this
+    /// A line that this core loads and the other has stored, and one that the other stores and this
     /// core has loaded, both at work: each has a half of the lines, and then they change hands.
     ///
     /// # Errors
     /// No second thread.
-    pub(super) fn exchanged(&self, within: Within, order: Order) -> Result<[f64; 2], Fail> {
+    pub(super) fn exchanged(&self, within: Within, order: Order) -> Result<[Line; 2], Fail> {
         let [here, there] = self.turn;
         let mut m = self.region.view();
         let from = m.acquire(here, 0).max(m.acquire(there, 0));
         let mut far = self.region.view();
-        let (stream, half) = (self.stream, self.halves[within as usize].of(order));
-        let lines = half.len();
+        let half = &self.halves[within as usize];
         // Both begin to go over a half when the other is done with it.
         let meet = |m: &mut NativeView<'r>, mine, other, n: u64| {
             m.release(mine, 0, n); // pairs with the acquire below, on the other side
@@ -197,27 +169,32 @@ impl<'r> Lines<'r> {
                 spin_loop();
             }
         };
-        let first = |n: u64| n % 2 * lines as u64;
+        let first = |n: u64| n % 2 * u64::from(HALVES[within as usize]);
+        let line = |m: &mut NativeView<'r>, at_hand: &AtHand<'r>, n, what| {
+            let all = half.line(m, self.stream, first(n), (what, order));
+            (all, at_hand.line(m, half.frames(), (what, order)))
+        };
         let mut stores = Vec::new();
+        let [mine, theirs] = &self.at_hand;
         let write = || {
             for n in from + 1..=from + HANDS {
                 meet(&mut far, there, here, n);
-                stores.push(timed(&mut far, |m| pass(m, stream, first(n), half, Pass::Store)));
+                stores.push(line(&mut far, theirs, n, Pass::Store));
             }
         };
         let loads = both(self.cpus, write, || {
             let mut loads = Vec::new();
             for n in from + 1..=from + HANDS {
                 meet(&mut m, here, there, n);
-                loads.push(timed(&mut m, |m| pass(m, stream, first(n + 1), half, Pass::Load)));
+                loads.push(line(&mut m, mine, n + 1, Pass::Load));
             }
             loads
         })?;
-        Ok([loads, stores].map(|all| usual_mean(all) / lines as f64))
+        Ok([loads, stores].map(Line::of))
     }
 
-    /// Nanoseconds from one line to the next that this core stores and the other takes, which reads all that is there at
-    /// once: lines of payload, each word of them stored, for a group of frames, and then their entries, all asked for
+    /// Nanoseconds from one line to the next that the other core stores and this one takes, which reads all that is there
+    /// at once: lines of payload, each word of them stored, for a group of frames, and then their entries, all asked for
     /// as far ahead as the rings do.
     ///
     /// # Errors
@@ -240,29 +217,28 @@ impl<'r> Lines<'r> {
                 }
             }
         };
-        let read = move || {
+        let mut laps = Vec::new();
+        let store = || {
+            for n in 1..=LAPS {
+                laps.push(timed(&mut far, |m| lap(m, first + n)));
+                until(&mut far, done, seen + n);
+            }
+        };
+        both(self.cpus, store, || {
             for n in 1..=LAPS {
                 let mut next = 0;
                 while next < all {
                     let burst = (next..all).take(BURST as usize);
-                    let written = burst.take_while(|i| far.acquire(trail, *i) == first + n).count() as u64;
+                    let written = burst.take_while(|i| m.acquire(trail, *i) == first + n).count() as u64;
                     for i in next..next + written {
-                        black_box(far.read(stream, i));
+                        black_box(m.read(stream, i));
                     }
                     next += written;
                 }
-                far.release(done, 0, seen + n); // pairs with the acquire in `until` below
+                m.release(done, 0, seen + n); // pairs with the acquire in `until` above
             }
-        };
-        let taken = both(self.cpus, read, || {
-            let laps = (1..=LAPS).map(|n| {
-                let ns = timed(&mut m, |m| lap(m, first + n));
-                until(&mut m, done, seen + n);
-                ns
-            });
-            median(laps.collect())
         })?;
-        Ok(taken / (all + all / ENTRIES) as f64)
+        Ok(median(laps) / (all + all / ENTRIES) as f64)
     }
 
     /// Nanoseconds between two additions to a word that both cores add to all the time.
@@ -304,20 +280,6 @@ fn usual_mean(mut all: Vec<f64>) -> f64 {
     all.sort_by(f64::total_cmp);
     all.truncate(all.len() - all.len() / 100);
     all.iter().sum::<f64>() / all.len() as f64
-}
-
-/// Goes once over `lines`, counted from line `first` on.
-pub(super) fn pass<'r>(m: &mut NativeView<'r>, on: Words<'r, LINE>, first: u64, lines: &[u32], what: Pass) {
-    let lines = lines.iter().map(|line| first + u64::from(*line));
-    match what {
-        Pass::Walk => {
-            black_box(lines.fold(0, |at, _| m.acquire(on, at)));
-        }
-        Pass::Load => {
-            black_box(lines.fold(0, |sum, line| sum ^ m.acquire(on, line)));
-        }
-        Pass::Store => lines.for_each(|line| m.release(on, line, line)),
-    }
 }
 
 /// Spins until the word says `n`.

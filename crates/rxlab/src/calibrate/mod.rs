@@ -6,6 +6,7 @@ mod copy;
 mod latency;
 mod lines;
 mod machine;
+mod pass;
 mod predict;
 mod work;
 
@@ -21,7 +22,8 @@ use crate::fail::Fail;
 use crate::out;
 use crate::table::{Table, num, number, words};
 use bed::Cpus;
-use lines::{Order, Pass, Within};
+use lines::{Line, Within};
+use pass::{Order, Pass};
 
 /// Options of `calibrate`.
 #[derive(Args, Debug)]
@@ -35,9 +37,10 @@ Run nothing else meanwhile. A virtual machine's CPUs move: before, between and a
 lines that go from one to the other place it. A line that the other wrote comes to a sibling within 10 ns; cores
 under one LLC take up to 280 ns (AMD: 130) for a round trip, those far apart more. Rounds of the most frequent placement
 count, and values are their medians; a prediction holds for that placement. Work in L1 is timed while both CPUs
-do it: siblings share a core's units. dpdk/bench/predictions.py compares with the driver, round by round.")]
+do it: siblings share a core's units. What only one of them does live counts as that one does it: a guest's CPU may share
+its core with another guest. dpdk/bench/predictions.py compares with the driver, round by round.")]
 pub(crate) struct Options {
-    /// The CPU that measures and the one that answers [default: the first two]
+    /// The CPU that receives and the one that plays the NIC [default: the first two]
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
     cpus: Vec<usize>,
     /// Rounds, each of all measurements
@@ -113,11 +116,11 @@ impl Streams {
         })
     }
 
-    /// Measures loads and stores together.
-    fn both(lines: impl Fn(Order) -> Result<[f64; 2], Fail>) -> Result<Streams, Fail> {
-        let [load_scattered, store_scattered] = lines(Order::Scattered)?;
-        let [load_sequential, store_sequential] = lines(Order::Sequential)?;
-        Ok(Streams { load_scattered, load_sequential, store_scattered, store_sequential })
+    /// Of loads and stores, at random and in frames.
+    fn both(at_random: [Line; 2], frames: [Line; 2]) -> Streams {
+        let [[load_scattered, store_scattered], [load_sequential, store_sequential]] =
+            [at_random, frames].map(|lines| lines.map(|line| line.wait));
+        Streams { load_scattered, load_sequential, store_scattered, store_sequential }
     }
 
     fn median(of: impl Fn(&dyn Fn(&Streams) -> f64) -> f64) -> Streams {
@@ -210,6 +213,8 @@ struct Measured {
     /// Rounds of `placed`, and their medians.
     kept: Vec<Values>,
     values: Values,
+    /// What [`limit::core`] said of either CPU, on average.
+    core_ns: [f64; 2],
     large_pages: bool,
 }
 
@@ -244,6 +249,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
         return out::json(&serde_json::json!({
             "placement": measured.placed,
             "rounds": counts(&measured),
+            "core_ns": measured.core_ns,
             "large_pages": measured.large_pages,
             "values": measured.values,
             "profile": server,
@@ -267,15 +273,17 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
     let (mut walks, stream) = (sets.walks()?, sets.stream()?);
     let (region, large) = bed::region(4 << 20)?;
     let lines = lines::Lines::new(&region, cpus)?;
-    let mut copies = [copy::Copies::new(&region)?, copy::Copies::new(&region)?];
+    let mut copies = copy::Copies::new();
     let mut work = [work::Work::new(&region)?, work::Work::new(&region)?];
     let mut m = region.view();
     let bar = out::progress(u64::from(rounds), "measuring");
     let mut all: Vec<(Option<Distance>, Values)> = Vec::new();
+    let mut cores = Vec::new();
     for _ in 0..rounds {
         let mut places = Vec::new();
         let mut look = || {
             places.push(limit::place([cpus.here, cpus.there])?);
+            cores.push(limit::core([cpus.here, cpus.there])?);
             Ok::<_, Fail>(())
         };
         let mut v = Values::default();
@@ -285,8 +293,11 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
         v.transfer = lines.one_way(Pass::Walk, Order::Scattered)?;
         v.other = Streams::of(|what, order| lines.one_way(what, order))?;
         look()?;
-        v.exchanged = Streams::both(|order| lines.exchanged(Within::L2, order))?;
-        v.exchanged_l1 = Streams::both(|order| lines.exchanged(Within::L1, order))?;
+        let frames = lines.exchanged(Within::L2, Order::Sequential)?;
+        [v.read_line, v.put_line] = frames.map(|line| line.work);
+        v.exchanged = Streams::both(lines.exchanged(Within::L2, Order::Scattered)?, frames);
+        let exchanged = |order| lines.exchanged(Within::L1, order);
+        v.exchanged_l1 = Streams::both(exchanged(Order::Scattered)?, exchanged(Order::Sequential)?);
         v.taken = lines.taken()?;
         look()?;
         v.llc = Streams::of(|what, order| Ok(stream.line(&mut region.view(), what, order)))?;
@@ -295,27 +306,35 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, F
         }
         look()?;
         v.shared_add = lines.shared_add()?;
-        v.own_swap = bed::alike(cpus, &region, &mut work, |w, m| w.own_swap(m))?;
-        v.copy = copy::SIZES.map(|bytes| copies[0].gbytes(&mut m, bytes));
+        v.own_swap = mean(bed::alike(cpus, &region, &mut work, |w, m| w.own_swap(m))?);
+        v.copy = copy::SIZES.map(|bytes| copies.gbytes(&mut m, bytes));
         look()?;
-        v.put_line = bed::alike(cpus, &region, &mut copies, |c, m| c.put_line(m))?;
-        v.read_line = bed::alike(cpus, &region, &mut copies, |c, m| c.read_line(m))?;
-        v.operation = bed::alike(cpus, &region, &mut work, |w, m| w.operation(m))?;
+        v.operation = mean(bed::alike(cpus, &region, &mut work, |w, m| w.operation(m))?);
         look()?;
-        v.buffer = bed::alike(cpus, &region, &mut work, |w, m| w.buffer(m))?;
-        v.classify = bed::alike(cpus, &region, &mut work, |w, m| w.classify(m))?;
-        v.frame = bed::alike(cpus, &region, &mut work, |w, m| w.frame(m))?;
+        [v.buffer, _] = bed::alike(cpus, &region, &mut work, |w, m| w.buffer(m))?;
+        [_, v.classify] = bed::alike(cpus, &region, &mut work, |w, m| w.classify(m))?;
+        [v.frame, _] = bed::alike(cpus, &region, &mut work, |w, m| w.frame(m))?;
         look()?;
         let stayed = places.iter().all(|p| *p == places[0]);
         all.push((stayed.then_some(places[0]), v));
         bar.inc(1);
     }
     bar.finish_and_clear();
-    keep(all, large && sets.large_pages)
+    let core_ns = [0, 1].map(|cpu| cores.iter().map(|ns| ns[cpu]).sum::<f64>() / cores.len() as f64);
+    keep(all, core_ns, large && sets.large_pages)
+}
+
+/// Of a value that both CPUs have.
+fn mean([here, there]: [f64; 2]) -> f64 {
+    f64::midpoint(here, there)
 }
 
 /// Rounds of the most frequent placement; the nearer one of equals.
-fn keep(all: Vec<(Option<Distance>, Values)>, large_pages: bool) -> Result<Measured, Fail> {
+fn keep(
+    all: Vec<(Option<Distance>, Values)>,
+    core_ns: [f64; 2],
+    large_pages: bool,
+) -> Result<Measured, Fail> {
     let rounds = PLACES.map(|p| all.iter().filter(|(placed, _)| *placed == Some(p)).count());
     let most = (0..PLACES.len()).rev().max_by_key(|i| rounds[*i]).unwrap_or_default();
     if rounds[most] == 0 {
@@ -325,7 +344,7 @@ fn keep(all: Vec<(Option<Distance>, Values)>, large_pages: bool) -> Result<Measu
     let moved = all.iter().filter(|(p, _)| p.is_none()).count();
     let kept: Vec<Values> = all.into_iter().filter(|(p, _)| *p == Some(placed)).map(|(_, v)| v).collect();
     let values = Values::median(&kept.iter().collect::<Vec<_>>());
-    Ok(Measured { placed, rounds, moved, kept, values, large_pages })
+    Ok(Measured { placed, rounds, moved, kept, values, core_ns, large_pages })
 }
 
 fn counts(measured: &Measured) -> serde_json::Value {

@@ -1,0 +1,143 @@
+//! Going once over many lines: one word of each, or frames whole.
+
+use std::hint::black_box;
+use std::ptr;
+
+use memory::native::Words;
+use memory::{Class, Memory, NativeView, Region, Space};
+
+use super::bed::{LINE, cycle, field, timed};
+use crate::fail::Fail;
+
+/// Lines of a long frame.
+pub(super) const FRAME: usize = 24;
+
+/// The least that a line is waited for, ns: where work hides all of it, noise would make it less than nothing.
+pub(super) const LEAST_NS: f64 = 0.1;
+
+/// What a core does with each line of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// Finds in it which line is next: no load before the last one is over.
+    Walk,
+    /// Loads a word; adds up all words of a frame.
+    Load,
+    /// Stores a word; copies a frame there.
+    Store,
+}
+
+/// In which order it goes over the lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Frames at random, whole: their lines one after the other.
+    Sequential,
+    /// Lines at random.
+    Scattered,
+}
+
+/// Some lines in either order.
+pub(super) struct Orders {
+    /// The first line of each frame.
+    frames: Vec<u32>,
+    scattered: Vec<u32>,
+}
+
+/// A frame as it is copied from and to.
+#[repr(align(64))]
+struct Frame([[u64; LINE]; FRAME]);
+
+static COPIED: Frame = Frame([[1; LINE]; FRAME]);
+
+impl Orders {
+    /// Of `lines`; of whole frames as many as they hold.
+    pub(super) fn new(lines: u32) -> Orders {
+        let frame = FRAME as u32;
+        Orders {
+            frames: cycle(lines / frame).into_iter().map(|f| f * frame).collect(),
+            scattered: cycle(lines),
+        }
+    }
+
+    /// Whole frames.
+    pub(super) fn frames(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// Goes once over them, counted from line `first` of `on`; nanoseconds of a line.
+    pub(super) fn line<'r>(
+        &self,
+        m: &mut NativeView<'r>,
+        on: Words<'r, LINE>,
+        first: u64,
+        how: (Pass, Order),
+    ) -> f64 {
+        let lines = match how.1 {
+            Order::Sequential => self.frames.len() * FRAME,
+            Order::Scattered => self.scattered.len(),
+        };
+        timed(m, |m| self.pass(m, on, first, how)) / lines as f64
+    }
+
+    fn pass<'r>(
+        &self,
+        m: &mut NativeView<'r>,
+        on: Words<'r, LINE>,
+        first: u64,
+        (what, order): (Pass, Order),
+    ) {
+        let start = |line: &u32| first + u64::from(*line);
+        match (order, what) {
+            (Order::Sequential, Pass::Store) => self.frames.iter().for_each(|f| put(on, start(f))),
+            (Order::Sequential, _) => {
+                black_box(self.frames.iter().fold(0, |sum, f| sum ^ read(on, start(f))));
+            }
+            (_, Pass::Walk) => {
+                black_box(self.scattered.iter().fold(0, |at, _| m.acquire(on, at)));
+            }
+            (_, Pass::Load) => {
+                black_box(self.scattered.iter().fold(0, |sum, l| sum ^ m.acquire(on, start(l))));
+            }
+            (_, Pass::Store) => self.scattered.iter().for_each(|l| m.release(on, start(l), u64::from(*l))),
+        }
+    }
+}
+
+/// A frame that its core has to itself in L1, for as many passes over it as over other frames: what reading and copying
+/// them takes where no line has to come.
+pub(super) struct AtHand<'r> {
+    lines: Words<'r, LINE>,
+}
+
+impl<'r> AtHand<'r> {
+    /// # Errors
+    /// No room.
+    pub(super) fn new(mut region: &'r Region) -> Result<AtHand<'r>, Fail> {
+        let field = field::<LINE>("own", Class::Body, FRAME.next_power_of_two() as u32);
+        Ok(AtHand { lines: region.words(&field, 0).map_err(Fail::new)? })
+    }
+
+    /// Nanoseconds of a line that is at hand; none where but a word of each line is accessed: that costs an operation,
+    /// which is counted for itself.
+    pub(super) fn line(&self, m: &mut NativeView<'r>, frames: usize, (what, order): (Pass, Order)) -> f64 {
+        if order == Order::Scattered {
+            return 0.0;
+        }
+        let own = Orders { frames: vec![0; frames], scattered: Vec::new() };
+        own.line(m, self.lines, 0, (what, order))
+    }
+}
+
+/// Adds up the words of the frame whose lines begin with `line`.
+#[inline(always)]
+fn read(on: Words<'_, LINE>, line: u64) -> u64 {
+    // SAFETY: frames lie inside the field, the pass before handed them over, and nobody writes them meanwhile.
+    let frame = unsafe { &*on.as_ptr(line).cast::<[[u64; LINE]; FRAME]>() };
+    frame.as_flattened().iter().fold(0, |sum, word| sum.wrapping_add(*word))
+}
+
+/// Copies a frame to the lines that begin with `line`.
+#[inline(always)]
+fn put(on: Words<'_, LINE>, line: u64) {
+    // SAFETY: as in `read`, and nobody else reads them meanwhile.
+    unsafe { ptr::copy_nonoverlapping(black_box(&COPIED.0), on.as_ptr(line).cast(), 1) };
+}

@@ -93,8 +93,8 @@ measure(struct options *options)
 static int
 run(struct options *options)
 {
-	unsigned int i, room = FRAME_MAX + RTE_PKTMBUF_HEADROOM;
 	struct rte_mempool *pool;
+	unsigned int i;
 	int ret = 0;
 
 	if (options->n_tasks >= rte_lcore_count()) {
@@ -102,12 +102,9 @@ run(struct options *options)
 			rte_lcore_count(), options->n_tasks + 1);
 		return -EINVAL;
 	}
-	pool = rte_pktmbuf_pool_create("rxbench", options->mbufs, options->cache, 0, room, SOCKET_ID_ANY);
-	if (pool == NULL) {
-		fprintf(stderr, "rxbench: --mbufs %u --cache %u: %s\n", options->mbufs, options->cache,
-			rte_strerror(rte_errno));
+	pool = pool_create(options);
+	if (pool == NULL)
 		return -rte_errno;
-	}
 	for (i = 0; i < options->n_tasks && ret == 0; i++)
 		ret = task_init(&options->tasks[i], options, pool);
 	if (ret == 0)

@@ -40,6 +40,7 @@ static const char usage[] =
 	"  --rxd N, --txd N  descriptors of a queue (1024)\n"
 	"  --mbufs N       buffers (8192)\n"
 	"  --cache N       buffers that each lcore keeps to itself (512)\n"
+	"  --mixed         buffers in no order, as in a program that has run for long: a new pool has them one behind the other\n"
 	"  --work N        cycles of an application for each frame of rx and drain (0)\n"
 	"  --route A.B.C.D/LEN,PORT  of fwd and fwdcycles; without routes all leave through tx of the first task\n"
 	"  --check         count frames that are torn, lost or out of order (loop and rtt always do)\n"
@@ -139,7 +140,7 @@ route_parse(struct options *options, const char *text)
 	return 0;
 }
 
-enum { TASK = 256, SIZE, BURST, WINDOW, SAMPLES, MS, RXD, TXD, MBUFS, CACHE, WORK, ROUTE, CHECK, DRIVEN, HELP };
+enum { TASK = 256, SIZE, BURST, WINDOW, SAMPLES, MS, RXD, TXD, MBUFS, CACHE, WORK, ROUTE, CHECK, DRIVEN, MIXED, HELP };
 
 static const struct option known[] = {
 	{ "task", required_argument, NULL, TASK },       { "size", required_argument, NULL, SIZE },
@@ -149,7 +150,8 @@ static const struct option known[] = {
 	{ "mbufs", required_argument, NULL, MBUFS },     { "cache", required_argument, NULL, CACHE },
 	{ "check", no_argument, NULL, CHECK },           { "driven", no_argument, NULL, DRIVEN },
 	{ "work", required_argument, NULL, WORK },       { "route", required_argument, NULL, ROUTE },
-	{ "help", no_argument, NULL, HELP },             { NULL, 0, NULL, 0 },
+	{ "mixed", no_argument, NULL, MIXED },           { "help", no_argument, NULL, HELP },
+	{ NULL, 0, NULL, 0 },
 };
 
 static int
@@ -184,6 +186,9 @@ option_parse(struct options *options, int option)
 		return 0;
 	case DRIVEN:
 		options->driven = true;
+		return 0;
+	case MIXED:
+		options->mixed = true;
 		return 0;
 	case HELP:
 		fputs(usage, stdout);

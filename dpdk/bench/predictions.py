@@ -6,7 +6,7 @@ calibration by itself; a point's prediction is the mean of the two.
 A point counts if the machine was the same all the while: the CPUs sat as close, and each had its core to itself or shared
 it all the time. On a virtual machine another guest may have the core's other thread, and code then takes twice as long.
 
-    dpdk/bench/predictions.py [--rounds 12] [--sizes 64,1500] [--rxlab PROGRAM] [--build dpdk/build]
+    dpdk/bench/predictions.py [--rounds 12] [--sizes 64,1500] [--mixed] [--rxlab PROGRAM] [--build dpdk/build]
 
 Run as root, and nothing else meanwhile.
 """
@@ -42,13 +42,13 @@ def rxlab(args, *words):
 
 def calibrate(args, profile):
     """Writes a profile; how the machine was, or None where the CPUs moved."""
-    out = rxlab(args, "calibrate", "--rounds", "1", "--out", profile)
+    out = rxlab(args, "calibrate", "--rounds", "1", "--out", profile, *args.mixed)
     return out and Machine(out["placement"], out["core_ns"])
 
 
 def measure(args, interface, size):
     """The driver's rate, Mpps, and how the machine was; None where the CPUs moved."""
-    words = ["--only", interface, "--measure", "stream", "--sizes", str(size), "--bursts", "32"]
+    words = ["--only", interface, "--measure", "stream", "--sizes", str(size), "--bursts", "32", *args.mixed]
     if args.build:
         words += ["--build", args.build]
     rows = (rxlab(args, "bench", "live", *words, "--rounds", "1") or {"rows": []})["rows"]
@@ -113,6 +113,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--sizes", default="64,1500", help="bytes of a frame, of 64 and 1500")
+    parser.add_argument("--mixed", action="store_const", const=["--mixed"], default=[],
+                        help="with pools whose buffers are in no order")
     parser.add_argument("--rxlab", default="rxlab", help="the program")
     parser.add_argument("--build", help="where make dpdk built the driver")
     args = parser.parse_args()

@@ -82,11 +82,14 @@ struct options {
 	unsigned int samples, ms, mbufs, cache, work;
 	struct route routes[MAX_ROUTES];
 	unsigned int n_routes;
-	bool check, driven;
+	bool check, driven, mixed;
 };
 
 /* options.c: prints what is wrong with the arguments after `--` and returns -EINVAL; 1 if it was asked for help. */
 int options_parse(struct options *options, int argc, char **argv);
+
+/* pool.c: all buffers of the program; NULL, said why and rte_errno set, if they cannot be had. */
+struct rte_mempool *pool_create(const struct options *options);
 
 /* ports.c: all ports that tasks name. Each prints what fails and returns a negative errno. */
 int ports_start(const struct options *options, struct rte_mempool *pool);

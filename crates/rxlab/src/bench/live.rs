@@ -67,6 +67,9 @@ pub(crate) struct LiveBench {
     /// Check every frame that rxbench wrote, also one way: whole, in order, how many lost
     #[arg(long)]
     check: bool,
+    /// Buffers in no order, as in programs that have run for long; a new pool has them one behind the other
+    #[arg(long)]
+    mixed: bool,
     /// Only see whether all is there: one round, three of cycles, 64 B, bursts of 32
     #[arg(long, conflicts_with_all = ["sizes", "bursts", "rounds", "cycle_rounds"])]
     quick: bool,
@@ -163,7 +166,7 @@ impl LiveBench {
         huge_pages()?;
         let driver = fs::canonicalize(&driver).unwrap_or(driver);
         let (samples, ms) = (self.samples, self.ms);
-        Ok(Stage { rxbench, driver, cpus: self.cpus()?, samples, ms, check: self.check })
+        Ok(Stage { rxbench, driver, cpus: self.cpus()?, samples, ms, check: self.check, mixed: self.mixed })
     }
 
     fn cpus(&self) -> Result<[usize; 2], Fail> {

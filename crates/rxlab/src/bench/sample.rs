@@ -28,6 +28,8 @@ pub(crate) struct Stage {
     pub ms: u32,
     /// Frames are checked where rxbench writes them.
     pub check: bool,
+    /// Pools are mixed.
+    pub mixed: bool,
 }
 
 /// A figure and its tail.
@@ -128,6 +130,9 @@ impl Stage {
         command.args(role.tasks.iter().flat_map(|task| ["--task", task]));
         if self.check && self.checks(case) {
             command.arg("--check");
+        }
+        if self.mixed {
+            command.arg("--mixed");
         }
         command
     }

@@ -6,7 +6,7 @@ use memory::native::Words;
 use memory::{Class, Memory, NativeView, Region, Space};
 
 use super::bed::{self, LINE, field, timed};
-use super::pass::{AtHand, LEAST_NS, Order, Orders, Pass};
+use super::pass::{AtHand, LEAST_NS, Order, Orders, Pass, Pool};
 use crate::fail::Fail;
 
 /// Steps of a walk, and lines of the LLC's set at the most: the first walk brings all of it.
@@ -50,10 +50,10 @@ impl Sets {
     ///
     /// # Errors
     /// It does not fit.
-    pub(super) fn stream(&self) -> Result<Stream<'_>, Fail> {
+    pub(super) fn stream(&self, pool: Pool) -> Result<Stream<'_>, Fail> {
         let (mut space, lines) = (&self.region, self.bytes[LLC] / 64);
         let lines_of = space.words(&field::<LINE>("stream", Class::Body, lines), 0).map_err(Fail::new)?;
-        Ok(Stream { lines: lines_of, orders: Orders::new(lines), at_hand: AtHand::new(&self.region)? })
+        Ok(Stream { lines: lines_of, orders: Orders::new(lines, pool), at_hand: AtHand::new(&self.region)? })
     }
 }
 

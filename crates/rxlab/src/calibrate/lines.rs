@@ -8,7 +8,7 @@ use model::BURST;
 use rings::{AHEAD, TOGETHER};
 
 use super::bed::{Cpus, LINE, both, cycle, field, timed};
-use super::pass::{AtHand, LEAST_NS, Order, Orders, Pass};
+use super::pass::{AtHand, LEAST_NS, Order, Orders, Pass, Pool};
 use crate::bench::median;
 use crate::fail::Fail;
 
@@ -43,7 +43,7 @@ pub(super) struct Lines<'r> {
     whole: Orders,
     next: Vec<u32>,
     /// Lines of the halves.
-    halves: [Orders; 2],
+    halves: [[Orders; 2]; 2],
     at_hand: [AtHand<'r>; 2],
 }
 
@@ -77,7 +77,7 @@ impl Line {
 impl<'r> Lines<'r> {
     /// # Errors
     /// No room.
-    pub(super) fn new(region: &'r Region, cpus: Cpus) -> Result<Lines<'r>, Fail> {
+    pub(super) fn new(region: &'r Region, cpus: Cpus, pool: Pool) -> Result<Lines<'r>, Fail> {
         let mut space = region;
         let mut words = |class, len| space.words(&field::<LINE>("lines", class, len), 0).map_err(Fail::new);
         let turn = [words(Class::Signal, 1)?, words(Class::Signal, 1)?];
@@ -85,7 +85,8 @@ impl<'r> Lines<'r> {
         let count = words(Class::Contended, 1)?;
         let trail = field::<4>("trail", Class::Signal, TRAIL);
         let trail = space.words(&trail, 0).map_err(Fail::new)?;
-        let (whole, next, halves) = (Orders::new(STREAM), cycle(STREAM), HALVES.map(Orders::new));
+        let (whole, next, halves) =
+            (Orders::new(STREAM, pool), cycle(STREAM), HALVES.map(|lines| Orders::halves(lines, pool)));
         let at_hand = [AtHand::new(region)?, AtHand::new(region)?];
         Ok(Lines { region, cpus, turn, stream, trail, count, whole, next, halves, at_hand })
     }
@@ -161,7 +162,7 @@ impl<'r> Lines<'r> {
         let mut m = self.region.view();
         let from = m.acquire(here, 0).max(m.acquire(there, 0));
         let mut far = self.region.view();
-        let half = &self.halves[within as usize];
+        let halves = &self.halves[within as usize];
         // Both begin to go over a half when the other is done with it.
         let meet = |m: &mut NativeView<'r>, mine, other, n: u64| {
             m.release(mine, 0, n); // pairs with the acquire below, on the other side
@@ -169,9 +170,9 @@ impl<'r> Lines<'r> {
                 spin_loop();
             }
         };
-        let first = |n: u64| n % 2 * u64::from(HALVES[within as usize]);
-        let line = |m: &mut NativeView<'r>, at_hand: &AtHand<'r>, n, what| {
-            let all = half.line(m, self.stream, first(n), (what, order));
+        let line = |m: &mut NativeView<'r>, at_hand: &AtHand<'r>, n: u64, what| {
+            let half = &halves[n as usize % 2];
+            let all = half.line(m, self.stream, 0, (what, order));
             (all, at_hand.line(m, half.frames(), (what, order)))
         };
         let mut stores = Vec::new();

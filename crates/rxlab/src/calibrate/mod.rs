@@ -23,7 +23,7 @@ use crate::out;
 use crate::table::{Table, num, number, words};
 use bed::Cpus;
 use lines::{Line, Within};
-use pass::{Order, Pass};
+use pass::{Order, Pass, Pool};
 
 /// Options of `calibrate`.
 #[derive(Args, Debug)]
@@ -46,6 +46,9 @@ pub(crate) struct Options {
     /// Rounds, each of all measurements
     #[arg(long, value_name = "N", default_value_t = 11)]
     rounds: u32,
+    /// Frames in buffers in no order, as in programs that have run for long; a new pool has them one behind the other
+    #[arg(long, conflicts_with = "from")]
+    mixed: bool,
     /// Write the profile to this file
     #[arg(long, value_name = "FILE", conflicts_with = "from")]
     out: Option<PathBuf>,
@@ -237,7 +240,8 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     }
     let cpus = Cpus::new(&options.cpus)?;
     let sizes = machine::Sizes::of(cpus.here);
-    let measured = measure(cpus, sizes, options.rounds)?;
+    let pool = if options.mixed { Pool::Mixed } else { Pool::New };
+    let measured = measure(cpus, sizes, pool, options.rounds)?;
     let origin = format!("{}, {}, {}", today(), machine::class(), measured.placed.name());
     let server = machine::server(&measured.values, sizes, measured.placed, &origin)?;
     let text = machine::text(&server)?;
@@ -267,12 +271,12 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     out::print(&shown)
 }
 
-fn measure(cpus: Cpus, sizes: machine::Sizes, rounds: u32) -> Result<Measured, Fail> {
+fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result<Measured, Fail> {
     pin(cpus.here)?;
     let sets = latency::Sets::new(sizes.l2, sizes.llc)?;
-    let (mut walks, stream) = (sets.walks()?, sets.stream()?);
+    let (mut walks, stream) = (sets.walks()?, sets.stream(pool)?);
     let (region, large) = bed::region(4 << 20)?;
-    let lines = lines::Lines::new(&region, cpus)?;
+    let lines = lines::Lines::new(&region, cpus, pool)?;
     let mut copies = copy::Copies::new();
     let mut work = [work::Work::new(&region)?, work::Work::new(&region)?];
     let mut m = region.view();

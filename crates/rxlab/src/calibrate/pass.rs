@@ -12,6 +12,8 @@ use crate::fail::Fail;
 /// Lines of a long frame.
 pub(super) const FRAME: usize = 24;
 
+/// Lines from one buffer to the next, as DPDK's pools have it.
+const STRIDE: u32 = 37;
 /// The least that a line is waited for, ns: where work hides all of it, noise would make it less than nothing.
 pub(super) const LEAST_NS: f64 = 0.1;
 
@@ -29,10 +31,28 @@ pub(super) enum Pass {
 /// In which order it goes over the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Frames at random, whole: their lines one after the other.
+    /// Frames, whole: their lines one after the other.
     Sequential,
     /// Lines at random.
     Scattered,
+}
+
+/// In which order a pool gives its buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pool {
+    /// One behind the other.
+    New,
+    /// In none: it has been in use for long.
+    Mixed,
+}
+
+impl Pool {
+    /// The first line of each buffer in `lines`.
+    fn buffers(self, lines: u32) -> Vec<u32> {
+        let all = lines / STRIDE;
+        let order = if self == Pool::Mixed { cycle(all) } else { (0..all).collect() };
+        order.into_iter().map(|buffer| buffer * STRIDE).collect()
+    }
 }
 
 /// Some lines in either order.
@@ -49,13 +69,18 @@ struct Frame([[u64; LINE]; FRAME]);
 static COPIED: Frame = Frame([[1; LINE]; FRAME]);
 
 impl Orders {
-    /// Of `lines`; of whole frames as many as they hold.
-    pub(super) fn new(lines: u32) -> Orders {
-        let frame = FRAME as u32;
-        Orders {
-            frames: cycle(lines / frame).into_iter().map(|f| f * frame).collect(),
-            scattered: cycle(lines),
-        }
+    /// Of `lines`; of frames as many as they hold buffers.
+    pub(super) fn new(lines: u32, pool: Pool) -> Orders {
+        Orders { frames: pool.buffers(lines), scattered: cycle(lines) }
+    }
+
+    /// Two halves of twice as many lines. In a mixed pool buffers of either lie between those of the other, and what a
+    /// processor fetches behind the end of a frame is the other half's.
+    pub(super) fn halves(lines: u32, pool: Pool) -> [Orders; 2] {
+        let mut first = pool.buffers(2 * lines);
+        let second = first.split_off(first.len() / 2);
+        let lines_of = |half: u32| cycle(lines).into_iter().map(move |line| half * lines + line).collect();
+        [Orders { frames: first, scattered: lines_of(0) }, Orders { frames: second, scattered: lines_of(1) }]
     }
 
     /// Whole frames.
@@ -140,4 +165,37 @@ fn read(on: Words<'_, LINE>, line: u64) -> u64 {
 fn put(on: Words<'_, LINE>, line: u64) {
     // SAFETY: as in `read`, and nobody else reads them meanwhile.
     unsafe { ptr::copy_nonoverlapping(black_box(&COPIED.0), on.as_ptr(line).cast(), 1) };
+}
+
+#[cfg(test)]
+mod tests {
+    use memory::Backing;
+
+    use super::*;
+
+    #[test]
+    fn halves_share_no_line_and_lie_in_the_field() {
+        for (lines, pool) in [(192, Pool::New), (192, Pool::Mixed), (2048, Pool::New), (2048, Pool::Mixed)] {
+            let [a, b] = Orders::halves(lines, pool);
+            assert_eq!(a.frames.len(), b.frames.len());
+            let mut starts: Vec<u32> = a.frames.iter().chain(&b.frames).copied().collect();
+            starts.sort_unstable();
+            assert!(starts.windows(2).all(|w| w[1] - w[0] == STRIDE), "{pool:?}: {starts:?}");
+            assert!(starts.last().is_some_and(|last| last + FRAME as u32 <= 2 * lines));
+            let mut all: Vec<u32> = a.scattered.iter().chain(&b.scattered).copied().collect();
+            all.sort_unstable();
+            assert!(all.into_iter().eq(0..2 * lines));
+        }
+    }
+
+    #[test]
+    fn a_frame_is_read_as_it_was_copied() {
+        let region = Region::new(1 << 16, Backing::Heap).unwrap();
+        let mut space = &region;
+        let words = space.words(&field::<LINE>("frames", Class::Body, 64), 0).unwrap();
+        assert_eq!(read(words, 37), 0);
+        put(words, 37);
+        assert_eq!(read(words, 37), (FRAME * LINE) as u64);
+        assert_eq!((read(words, 36), read(words, 13)), ((FRAME as u64 - 1) * LINE as u64, 0));
+    }
 }

@@ -87,7 +87,7 @@ pub(crate) struct Limit {
     pub mlines: f64,
     /// Where the two CPUs sat.
     pub distance: Distance,
-    /// What [`core`] says of either.
+    /// What [`cores`] says of either.
     pub core_ns: [f64; 2],
 }
 
@@ -106,7 +106,7 @@ struct Line([AtomicU64; 8]);
 pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
     let ping_pong_ns = ping_pong(a, b)?;
     let distance = Distance::of(ping_pong_ns, walk(a, b)?, near_ns());
-    Ok(Limit { ping_pong_ns, mlines: stream(a, b)?, distance, core_ns: core([a, b])? })
+    Ok(Limit { ping_pong_ns, mlines: stream(a, b)?, distance, core_ns: cores([a, b])? })
 }
 
 /// Where the CPUs `a` and `b` sit.
@@ -123,7 +123,7 @@ pub(crate) fn place([a, b]: [usize; 2]) -> Result<Distance, Fail> {
 ///
 /// # Errors
 /// A thread cannot run on one of them.
-pub(crate) fn core([a, b]: [usize; 2]) -> Result<[f64; 2], Fail> {
+pub(crate) fn cores([a, b]: [usize; 2]) -> Result<[f64; 2], Fail> {
     let chunks = || {
         let chunk = || timed(steps).as_nanos() as f64 / f64::from(STEPS);
         median((0..STEP_CHUNKS).map(|_| chunk()).collect())

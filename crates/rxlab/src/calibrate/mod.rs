@@ -216,7 +216,7 @@ struct Measured {
     /// Rounds of `placed`, and their medians.
     kept: Vec<Values>,
     values: Values,
-    /// What [`limit::core`] said of either CPU, on average.
+    /// What [`limit::cores`] said of either CPU, on average.
     core_ns: [f64; 2],
     large_pages: bool,
 }
@@ -287,7 +287,7 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result
         let mut places = Vec::new();
         let mut look = || {
             places.push(limit::place([cpus.here, cpus.there])?);
-            cores.push(limit::core([cpus.here, cpus.there])?);
+            cores.push(limit::cores([cpus.here, cpus.there])?);
             Ok::<_, Fail>(())
         };
         let mut v = Values::default();

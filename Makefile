@@ -128,7 +128,7 @@ bench-live: build dpdk ## Measure the driver's interfaces beside DPDK's own, int
 	  echo "command: rxlab bench live"; echo; \
 	  $(RXLAB) bench live; } > docs/results/bench-live.txt
 
-# A few minutes; root, and the machine to itself.
+# Three minutes; root, and the machine to itself.
 live-predictions: build dpdk ## Predict the driver from calibrated primitives and measure it, into docs/results/live-predictions.txt
 	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
 	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \

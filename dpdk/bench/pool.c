@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 /*
  * The pool. In a new one buffers lie one behind the other, and processors fetch the next frame before it is asked for;
- * frames of 64 B leave nothing of that order after some 40 million.
+ * after some 40 million frames of 64 B a frame's buffer lies beside that of the one before in 0.2% of all cases.
  */
 
 #include <stdio.h>
@@ -30,11 +30,12 @@ static int
 mix(struct rte_mempool *pool, unsigned int n)
 {
 	void **all = calloc(n, sizeof(*all));
-	int ret = all == NULL ? -ENOMEM : rte_mempool_get_bulk(pool, all, n);
+	int ret = all == NULL ? -ENOMEM : rte_mempool_generic_get(pool, all, n, NULL);
 
 	if (ret == 0) {
 		shuffle(all, n);
-		rte_mempool_put_bulk(pool, all, n);
+		/* Not by way of this lcore's cache, which would keep some. */
+		rte_mempool_generic_put(pool, all, n, NULL);
 	}
 	free(all);
 	return ret;

@@ -3,8 +3,8 @@
 primitives are calibrated, the driver is measured, and they are calibrated again. The model predicts afterwards, for each
 calibration by itself; a point's prediction is the mean of the two.
 
-A point counts if the machine was the same all the while: the CPUs sat as close, and each had its core to itself or shared
-it all the time. On a virtual machine another guest may have the core's other thread, and code then takes twice as long.
+A point counts if the machine was the same whenever it was looked at: the CPUs sat as close, and each had its core to itself
+or shared it. On a virtual machine another guest may have the core's other thread, and code then takes twice as long.
 
     dpdk/bench/predictions.py [--rounds 12] [--sizes 64,1500] [--mixed] [--rxlab PROGRAM] [--build dpdk/build]
 
@@ -20,13 +20,13 @@ import sys
 import tempfile
 
 INTERFACES = ["privring", "shring", "rxbisect"]
-# How much longer than at best a core's work takes at the most while the core is its CPU's alone, and at the least while
-# somebody else has its other thread.
+# How much longer than at best in this run a core's work takes at the most while the core is its CPU's alone, and at the
+# least while somebody else has its other thread. Siblings of ours always share.
 ALONE, SHARED = 1.25, 1.6
 # By the receiver's core and the one that plays the NIC: whether it is shared.
 STATES = {(False, False): "alone", (True, False): "Rx shared", (False, True): "NIC shared", (True, True): "shared"}
 
-# Where the CPUs sat, and what a core's work took on the receiver's and the NIC's, ns.
+# Where the CPUs sat, and the least and the most that a core's work took on the receiver's and the NIC's, ns.
 Machine = collections.namedtuple("Machine", "place core_ns")
 
 
@@ -43,7 +43,7 @@ def rxlab(args, *words):
 def calibrate(args, profile):
     """Writes a profile; how the machine was, or None where the CPUs moved."""
     out = rxlab(args, "calibrate", "--rounds", "1", "--out", profile, *args.mixed)
-    return out and Machine(out["placement"], out["core_ns"])
+    return out and Machine(out["placement"], out["values"]["core_ns"])
 
 
 def measure(args, interface, size):
@@ -52,7 +52,7 @@ def measure(args, interface, size):
     if args.build:
         words += ["--build", args.build]
     rows = (rxlab(args, "bench", "live", *words, "--rounds", "1") or {"rows": []})["rows"]
-    return next(((r["median"], Machine(r["distance"], r["core_ns"])) for r in rows), None)
+    return next(((r["median"], Machine(r["distance"], r["core_ns_range"])) for r in rows), None)
 
 
 def points(args, directory):
@@ -75,10 +75,10 @@ def state(machines, best):
     """The name of the state that the machine was in all the while; None where it changed."""
     states = set()
     for m in machines:
-        slower = [ns / best[m.place][cpu] for cpu, ns in enumerate(m.core_ns)]
-        if any(ALONE < s < SHARED for s in slower):
+        slower = [[ns / best for ns in looks] for looks in m.core_ns]
+        if any(most > ALONE and least < SHARED for least, most in slower):
             return None
-        states.add((m.place, STATES[tuple(s >= SHARED for s in slower)]))
+        states.add((m.place, STATES[tuple(least >= SHARED for least, _ in slower)]))
     return states.pop() if len(states) == 1 else None
 
 
@@ -92,9 +92,9 @@ def predicted(args, profile, known):
 
 def compare(args, all_points):
     """(place, state, size, interface): pairs of predicted and measured; how many points were left out, by the reason."""
-    found, left_out, known, best = {}, collections.Counter(), {}, {}
-    for m in (m for _, _, machines, _ in all_points for m in machines if m):
-        best[m.place] = [min(pair) for pair in zip(best.get(m.place, m.core_ns), m.core_ns)]
+    found, left_out, known = {}, collections.Counter(), {}
+    seen = [m for _, _, machines, _ in all_points for m in machines if m]
+    best = min((least for m in seen for least, _ in m.core_ns), default=1)
     for (interface, size), rate, machines, profiles in all_points:
         if None in machines or len({m.place for m in machines}) > 1:
             left_out["the CPUs moved"] += 1
@@ -106,20 +106,27 @@ def compare(args, all_points):
         rates = [predicted(args, p, known).get((interface, size)) for p in profiles]
         if None not in rates:
             found.setdefault((*was, size, interface), []).append((statistics.mean(rates), rate))
-    return found, left_out
+    return found, left_out, best
+
+
+def sizes(text):
+    """Those that the model predicts."""
+    if not set(text.split(",")) <= {"64", "1500"}:
+        raise argparse.ArgumentTypeError("allowed: 64 and 1500")
+    return text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=12)
-    parser.add_argument("--sizes", default="64,1500", help="bytes of a frame, of 64 and 1500")
+    parser.add_argument("--sizes", type=sizes, default="64,1500", help="bytes of a frame, of 64 and 1500")
     parser.add_argument("--mixed", action="store_const", const=["--mixed"], default=[],
                         help="with pools whose buffers are in no order")
     parser.add_argument("--rxlab", default="rxlab", help="the program")
     parser.add_argument("--build", help="where make dpdk built the driver")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        found, left_out = compare(args, list(points(args, directory)))
+        found, left_out, best = compare(args, list(points(args, directory)))
     columns = f"{'CPUs':<10}{'cores':<12}{'interface':<10}{'frame':>6}{'points':>8}{'predicted':>11}{'measured':>10}{'ratio':>7}"
     print(f"{columns}  of each point")
     for (place, cores, size, interface), pairs in sorted(found.items()):
@@ -129,7 +136,7 @@ def main():
         row = f"{place:<10}{cores:<12}{interface:<10}{size:>6}{len(pairs):>8}{model:>11.1f}{live:>10.1f}{ratio:>7.2f}"
         print(f"{row}  {each}")
     reasons = "; ".join(f"{n}: {why}" for why, n in left_out.items()) or "none"
-    print(f"\nMpps, medians of the points. Left out: {reasons}")
+    print(f"\nMpps, medians of the points; a core takes {best:.2f} ns at best. Left out: {reasons}")
 
 
 if __name__ == "__main__":

@@ -46,8 +46,8 @@ impl<'r, const W: usize> Words<'r, W> {
         unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ref() }
     }
 
-    /// Where entry `i` and those behind it lie, one after the other: for plain copies, by who has the entries to itself.
-    /// Other words hand them over and order the copies.
+    /// Where entry `i` and those behind it lie, one after the other up to the field's end: for plain copies, by who has
+    /// the entries to itself. Other words hand them over and order the copies.
     pub fn as_ptr(self, i: u64) -> *mut [u64; W] {
         // SAFETY: as in `entry`.
         unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ptr() }

@@ -133,7 +133,7 @@ pub(crate) fn cores([a, b]: [usize; 2]) -> Result<[f64; 2], Fail> {
     Ok([mine, theirs])
 }
 
-/// Each chain's step is a rotation and an addition that needs it: what no compiler folds, and none packs into vectors.
+/// Each chain's step is a rotation and an addition that needs it, which ours neither folds nor packs into vectors.
 fn steps() {
     let mut chains: [u64; CHAINS] = std::hint::black_box(std::array::from_fn(|i| i as u64));
     for step in 0..u64::from(STEPS) {

@@ -26,8 +26,9 @@ Examples:
 
 Before it: make dpdk. One program writes, sends, receives and reads every payload byte, over each driver in turn,
 round after round. Beside every sample stands what the machine allowed between the two CPUs, with the processes
-paused: the round trip of one cache line, and the lines that stream one way. It also tells how close the CPUs sit;
-samples during which they moved are left out and counted.")]
+paused: the round trip of one cache line, the lines that stream one way, and what short chains of instructions take
+on either core (the receiver's first), twice as long while another guest of the host has its other thread. It also
+tells how close the CPUs sit; samples during which they moved are left out and counted.")]
 pub(crate) struct LiveBench {
     /// Only these: memif, memif-zc, vhost-split, vhost-packed (each also with -back: from server to client), ring,
     /// null, privring, shring, rxbisect (each also with -pair: two joined ports; privring and rxbisect also with -128:

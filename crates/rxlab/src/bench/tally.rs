@@ -56,6 +56,8 @@ struct Row {
     ping_pong_ns: f64,
     mlines: f64,
     core_ns: [f64; 2],
+    /// The least and the most of either core's.
+    core_ns_range: [[f64; 2]; 2],
     /// Payload lines against the lines that stream; a round trip against the ping-pong.
     of_limit: Option<f64>,
     /// Samples of this case that do not count.
@@ -119,6 +121,7 @@ impl Tally {
                 over(|s| mean(s, |limit| limit.core_ns[0])),
                 over(|s| mean(s, |limit| limit.core_ns[1])),
             ],
+            core_ns_range: [0, 1].map(|cpu| core_range(samples, cpu)),
             of_limit: (!of_limit.is_empty()).then(|| median(of_limit)),
             moved: self.moved[at],
             lost: samples.iter().map(|(_, s)| s.lost).sum(),
@@ -141,6 +144,12 @@ impl Tally {
 
 fn mean(sample: &Sample, of: fn(Limit) -> f64) -> f64 {
     f64::midpoint(of(sample.before), of(sample.after))
+}
+
+/// The least and the most that a core took before and after the samples, ns.
+fn core_range(samples: &[(u32, Sample)], cpu: usize) -> [f64; 2] {
+    let all = samples.iter().flat_map(|(_, s)| [s.before.core_ns[cpu], s.after.core_ns[cpu]]);
+    all.fold([f64::INFINITY, 0.0], |[least, most], ns| [least.min(ns), most.max(ns)])
 }
 
 fn of_limit(case: &Case, sample: &Sample) -> Option<f64> {

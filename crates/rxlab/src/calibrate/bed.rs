@@ -90,7 +90,7 @@ pub(super) fn alike<'r, T: Send>(
         enough.store(true, Ordering::Relaxed);
         measured
     })?;
-    // The first of theirs had the machine to itself, and there is one more.
+    // The first of theirs had the machine to itself; where there is no other, it has to do.
     Ok([here, median(all.split_off(1.min(all.len() - 1)))])
 }
 

@@ -67,8 +67,8 @@ pub(super) struct Stream<'r> {
 impl<'r> Stream<'r> {
     /// Nanoseconds that a line is waited for; the first pass brings the set into the LLC.
     pub(super) fn line(&self, m: &mut NativeView<'r>, what: Pass, order: Order) -> f64 {
-        self.orders.line(m, self.lines, 0, (what, order));
-        let came = self.orders.line(m, self.lines, 0, (what, order));
+        self.orders.line(m, self.lines, (what, order));
+        let came = self.orders.line(m, self.lines, (what, order));
         (came - self.at_hand.line(m, self.orders.frames(), (what, order))).max(LEAST_NS)
     }
 }

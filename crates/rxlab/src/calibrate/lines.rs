@@ -121,8 +121,8 @@ impl<'r> Lines<'r> {
         })
     }
 
-    /// Nanoseconds of a line in a stream of lines that the other core has just written. A walk goes at
-    /// random in any case.
+    /// Nanoseconds of a line in a stream of lines that the other core has just written. A walk is over
+    /// lines at random.
     ///
     /// # Errors
     /// No second thread.
@@ -146,7 +146,7 @@ impl<'r> Lines<'r> {
             for n in from + 1..=from + STREAMS {
                 m.release(go, 0, n); // pairs with the acquire in `until` above
                 until(&mut m, done, n);
-                samples.push(self.whole.line(&mut m, self.stream, 0, (what, order)));
+                samples.push(self.whole.line(&mut m, self.stream, (what, order)));
             }
             median(samples)
         })
@@ -172,7 +172,7 @@ impl<'r> Lines<'r> {
         };
         let line = |m: &mut NativeView<'r>, at_hand: &AtHand<'r>, n: u64, what| {
             let half = &halves[n as usize % 2];
-            let all = half.line(m, self.stream, 0, (what, order));
+            let all = half.line(m, self.stream, (what, order));
             (all, at_hand.line(m, half.frames(), (what, order)))
         };
         let mut stores = Vec::new();

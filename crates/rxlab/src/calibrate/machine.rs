@@ -62,6 +62,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         origin: format!("measured: {how}, {origin}"),
     };
     let assumed = |value: f64, id: &str| Constant { value, origin: format!("assumed: {id}") };
+    // Of either CPU: the model makes nanoseconds of them again, by the same clock.
     let cycles = |ns: f64| ns * v.ghz;
     // Siblings share their caches: what one has comes to the other as a line of the LLC does.
     let siblings = placed == Distance::Siblings;

@@ -38,7 +38,7 @@ lines that go from one to the other place it. A line that the other wrote comes 
 under one LLC take up to 280 ns (AMD: 130) for a round trip, those far apart more. Rounds of the most frequent placement
 count, and values are their medians; a prediction holds for that placement. Work in L1 is timed while both CPUs
 do it: siblings share a core's units. What only one of them does live counts as that one does it: a guest's CPU may share
-its core with another guest. dpdk/bench/predictions.py compares with the driver, round by round.")]
+its core with another guest. dpdk/bench/predictions.py compares with the driver, point by point.")]
 pub(crate) struct Options {
     /// The CPU that receives and the one that plays the NIC [default: the first two]
     #[arg(long, value_name = "A,B", value_delimiter = ',', num_args = 1)]
@@ -71,6 +71,8 @@ const PLACES: [Distance; 3] = [Distance::Siblings, Distance::Near, Distance::Far
 struct Values {
     /// Clock rate, GHz.
     ghz: f64,
+    /// What [`limit::cores`] says of the receiver's CPU and the NIC's: the least and the most of a round's looks, ns.
+    core_ns: [[f64; 2]; 2],
     /// A load from L1, L2, LLC, DRAM.
     latency: [f64; 4],
     /// Round trips on one line and on two.
@@ -143,6 +145,8 @@ impl Values {
         let [small, middle, large] = self.copy;
         vec![
             ("clock", "GHz", self.ghz),
+            ("short chains of instructions, the receiver's core", "ns", self.core_ns[0][1]),
+            ("short chains of instructions, the NIC's core", "ns", self.core_ns[1][1]),
             ("load from L1", "ns", l1),
             ("load from L2", "ns", l2),
             ("load from LLC", "ns", llc),
@@ -151,33 +155,41 @@ impl Values {
             ("ping-pong on two lines", "ns", self.ping_pong[1]),
             ("load from the other core", "ns", self.transfer),
             ("the same in a stream, loads at random", "ns", self.other.load_scattered),
-            ("the same in a stream, loads in order", "ns", self.other.load_sequential),
+            ("frames read in a stream, a line", "ns", self.other.load_sequential),
             ("the same in a stream, stores at random", "ns", self.other.store_scattered),
-            ("the same in a stream, stores in order", "ns", self.other.store_sequential),
+            ("frames copied in a stream, a line", "ns", self.other.store_sequential),
             ("the same while it stores others, loads at random", "ns", self.exchanged.load_scattered),
-            ("the same while it stores others, loads in order", "ns", self.exchanged.load_sequential),
+            (
+                "the wait for a line of frames read while it stores others",
+                "ns",
+                self.exchanged.load_sequential,
+            ),
             ("a line stored that the other has read, at random", "ns", self.exchanged.store_scattered),
-            ("a line stored that the other has read, in order", "ns", self.exchanged.store_sequential),
+            ("the wait for a line of frames copied that it has read", "ns", self.exchanged.store_sequential),
             ("from its L1 while it stores others, loads at random", "ns", self.exchanged_l1.load_scattered),
-            ("from its L1 while it stores others, loads in order", "ns", self.exchanged_l1.load_sequential),
+            ("the wait for a line of frames read from its L1", "ns", self.exchanged_l1.load_sequential),
             ("a line stored that its L1 has, at random", "ns", self.exchanged_l1.store_scattered),
-            ("a line stored that its L1 has, in order", "ns", self.exchanged_l1.store_sequential),
+            (
+                "the wait for a line of frames copied that its L1 has",
+                "ns",
+                self.exchanged_l1.store_sequential,
+            ),
             ("a line stored for the other, which takes it at once", "ns", self.taken),
             ("LLC line of a stream, loads at random", "ns", self.llc.load_scattered),
-            ("LLC line of a stream, loads in order", "ns", self.llc.load_sequential),
+            ("the wait for a line of frames read from the LLC", "ns", self.llc.load_sequential),
             ("LLC line of a stream, stores at random", "ns", self.llc.store_scattered),
-            ("LLC line of a stream, stores in order", "ns", self.llc.store_sequential),
+            ("the wait for a line of frames copied in the LLC", "ns", self.llc.store_sequential),
             ("addition to a shared word", "ns", self.shared_add),
             ("swap of an own word, both CPUs", "ns", self.own_swap),
             ("copy of 16 KiB", "GB/s", small),
             ("copy of 4 MiB", "GB/s", middle),
             ("copy of 128 MiB", "GB/s", large),
-            ("line copied into a buffer, in L1, both CPUs", "ns", self.put_line),
-            ("line read, in L1, both CPUs", "ns", self.read_line),
+            ("line of a frame copied in L1, the NIC's CPU", "ns", self.put_line),
+            ("line of a frame read in L1, the receiver's", "ns", self.read_line),
             ("ring word, in L1, both CPUs", "ns", self.operation),
-            ("buffer taken and given back, both CPUs", "ns", self.buffer),
-            ("frame that comes in from a stock, both CPUs", "ns", self.classify),
-            ("frame received, read and freed, in L1, both CPUs", "ns", self.frame),
+            ("buffer taken and given back, the receiver's", "ns", self.buffer),
+            ("frame that comes in from a stock, the NIC's", "ns", self.classify),
+            ("frame received, read and freed in L1, the receiver's", "ns", self.frame),
         ]
     }
 
@@ -186,6 +198,7 @@ impl Values {
         let mid = |of: &dyn Fn(&Values) -> f64| median(rounds.iter().map(|v| of(v)).collect());
         Values {
             ghz: mid(&|v| v.ghz),
+            core_ns: std::array::from_fn(|cpu| std::array::from_fn(|i| mid(&|v| v.core_ns[cpu][i]))),
             latency: std::array::from_fn(|i| mid(&|v| v.latency[i])),
             ping_pong: std::array::from_fn(|i| mid(&|v| v.ping_pong[i])),
             transfer: mid(&|v| v.transfer),
@@ -216,8 +229,6 @@ struct Measured {
     /// Rounds of `placed`, and their medians.
     kept: Vec<Values>,
     values: Values,
-    /// What [`limit::cores`] said of either CPU, on average.
-    core_ns: [f64; 2],
     large_pages: bool,
 }
 
@@ -242,7 +253,8 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     let sizes = machine::Sizes::of(cpus.here);
     let pool = if options.mixed { Pool::Mixed } else { Pool::New };
     let measured = measure(cpus, sizes, pool, options.rounds)?;
-    let origin = format!("{}, {}, {}", today(), machine::class(), measured.placed.name());
+    let mixed = if options.mixed { ", a mixed pool" } else { "" };
+    let origin = format!("{}, {}, {}{mixed}", today(), machine::class(), measured.placed.name());
     let server = machine::server(&measured.values, sizes, measured.placed, &origin)?;
     let text = machine::text(&server)?;
     if let Some(path) = &options.out {
@@ -253,7 +265,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
         return out::json(&serde_json::json!({
             "placement": measured.placed,
             "rounds": counts(&measured),
-            "core_ns": measured.core_ns,
+            "mixed": options.mixed,
             "large_pages": measured.large_pages,
             "values": measured.values,
             "profile": server,
@@ -282,9 +294,8 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result
     let mut m = region.view();
     let bar = out::progress(u64::from(rounds), "measuring");
     let mut all: Vec<(Option<Distance>, Values)> = Vec::new();
-    let mut cores = Vec::new();
     for _ in 0..rounds {
-        let mut places = Vec::new();
+        let (mut places, mut cores) = (Vec::new(), Vec::new());
         let mut look = || {
             places.push(limit::place([cpus.here, cpus.there])?);
             cores.push(limit::cores([cpus.here, cpus.there])?);
@@ -319,13 +330,21 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result
         [_, v.classify] = bed::alike(cpus, &region, &mut work, |w, m| w.classify(m))?;
         [v.frame, _] = bed::alike(cpus, &region, &mut work, |w, m| w.frame(m))?;
         look()?;
+        v.core_ns = range(&cores);
         let stayed = places.iter().all(|p| *p == places[0]);
         all.push((stayed.then_some(places[0]), v));
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let core_ns = [0, 1].map(|cpu| cores.iter().map(|ns| ns[cpu]).sum::<f64>() / cores.len() as f64);
-    keep(all, core_ns, large && sets.large_pages)
+    keep(all, large && sets.large_pages)
+}
+
+/// The least and the most that either CPU's core took.
+fn range(cores: &[[f64; 2]]) -> [[f64; 2]; 2] {
+    [0, 1].map(|cpu| {
+        let of = |pick: fn(f64, f64) -> f64| cores.iter().map(|ns| ns[cpu]).reduce(pick).unwrap_or_default();
+        [of(f64::min), of(f64::max)]
+    })
 }
 
 /// Of a value that both CPUs have.
@@ -334,11 +353,7 @@ fn mean([here, there]: [f64; 2]) -> f64 {
 }
 
 /// Rounds of the most frequent placement; the nearer one of equals.
-fn keep(
-    all: Vec<(Option<Distance>, Values)>,
-    core_ns: [f64; 2],
-    large_pages: bool,
-) -> Result<Measured, Fail> {
+fn keep(all: Vec<(Option<Distance>, Values)>, large_pages: bool) -> Result<Measured, Fail> {
     let rounds = PLACES.map(|p| all.iter().filter(|(placed, _)| *placed == Some(p)).count());
     let most = (0..PLACES.len()).rev().max_by_key(|i| rounds[*i]).unwrap_or_default();
     if rounds[most] == 0 {
@@ -348,7 +363,7 @@ fn keep(
     let moved = all.iter().filter(|(p, _)| p.is_none()).count();
     let kept: Vec<Values> = all.into_iter().filter(|(p, _)| *p == Some(placed)).map(|(_, v)| v).collect();
     let values = Values::median(&kept.iter().collect::<Vec<_>>());
-    Ok(Measured { placed, rounds, moved, kept, values, core_ns, large_pages })
+    Ok(Measured { placed, rounds, moved, kept, values, large_pages })
 }
 
 fn counts(measured: &Measured) -> serde_json::Value {

@@ -88,41 +88,35 @@ impl Orders {
         self.frames.len()
     }
 
-    /// Goes once over them, counted from line `first` of `on`; nanoseconds of a line.
-    pub(super) fn line<'r>(
-        &self,
-        m: &mut NativeView<'r>,
-        on: Words<'r, LINE>,
-        first: u64,
-        how: (Pass, Order),
-    ) -> f64 {
+    /// Goes once over them in `on`; nanoseconds of a line. They lie inside that field, and with frames nobody else
+    /// accesses them meanwhile: the words by which they change hands order the accesses.
+    pub(super) fn line<'r>(&self, m: &mut NativeView<'r>, on: Words<'r, LINE>, how: (Pass, Order)) -> f64 {
         let lines = match how.1 {
             Order::Sequential => self.frames.len() * FRAME,
             Order::Scattered => self.scattered.len(),
         };
-        timed(m, |m| self.pass(m, on, first, how)) / lines as f64
+        timed(m, |m| self.pass(m, on, how)) / lines as f64
     }
 
-    fn pass<'r>(
-        &self,
-        m: &mut NativeView<'r>,
-        on: Words<'r, LINE>,
-        first: u64,
-        (what, order): (Pass, Order),
-    ) {
-        let start = |line: &u32| first + u64::from(*line);
+    fn pass<'r>(&self, m: &mut NativeView<'r>, on: Words<'r, LINE>, (what, order): (Pass, Order)) {
+        let frames = self.frames.iter().map(|first| u64::from(*first));
+        let lines = self.scattered.iter().map(|line| u64::from(*line));
         match (order, what) {
-            (Order::Sequential, Pass::Store) => self.frames.iter().for_each(|f| put(on, start(f))),
-            (Order::Sequential, _) => {
-                black_box(self.frames.iter().fold(0, |sum, f| sum ^ read(on, start(f))));
+            (Order::Sequential, Pass::Store) => {
+                // SAFETY: what `line` asks of its caller.
+                frames.for_each(|frame| unsafe { put(on, frame) });
+            }
+            (Order::Sequential, Pass::Load | Pass::Walk) => {
+                // SAFETY: what `line` asks of its caller.
+                black_box(frames.fold(0, |sum, frame| sum ^ unsafe { read(on, frame) }));
             }
             (_, Pass::Walk) => {
-                black_box(self.scattered.iter().fold(0, |at, _| m.acquire(on, at)));
+                black_box(lines.fold(0, |at, _| m.acquire(on, at)));
             }
             (_, Pass::Load) => {
-                black_box(self.scattered.iter().fold(0, |sum, l| sum ^ m.acquire(on, start(l))));
+                black_box(lines.fold(0, |sum, line| sum ^ m.acquire(on, line)));
             }
-            (_, Pass::Store) => self.scattered.iter().for_each(|l| m.release(on, start(l), u64::from(*l))),
+            (_, Pass::Store) => lines.for_each(|line| m.release(on, line, line)),
         }
     }
 }
@@ -148,22 +142,28 @@ impl<'r> AtHand<'r> {
             return 0.0;
         }
         let own = Orders { frames: vec![0; frames], scattered: Vec::new() };
-        own.line(m, self.lines, 0, (what, order))
+        own.line(m, self.lines, (what, order))
     }
 }
 
 /// Adds up the words of the frame whose lines begin with `line`.
+///
+/// # Safety
+/// So many lines from there on lie inside the field, and nobody writes them meanwhile.
 #[inline(always)]
-fn read(on: Words<'_, LINE>, line: u64) -> u64 {
-    // SAFETY: frames lie inside the field, the pass before handed them over, and nobody writes them meanwhile.
+unsafe fn read(on: Words<'_, LINE>, line: u64) -> u64 {
+    // SAFETY: the caller's.
     let frame = unsafe { &*on.as_ptr(line).cast::<[[u64; LINE]; FRAME]>() };
     frame.as_flattened().iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }
 
 /// Copies a frame to the lines that begin with `line`.
+///
+/// # Safety
+/// As for [`read`], and nobody else reads them meanwhile.
 #[inline(always)]
-fn put(on: Words<'_, LINE>, line: u64) {
-    // SAFETY: as in `read`, and nobody else reads them meanwhile.
+unsafe fn put(on: Words<'_, LINE>, line: u64) {
+    // SAFETY: the caller's.
     unsafe { ptr::copy_nonoverlapping(black_box(&COPIED.0), on.as_ptr(line).cast(), 1) };
 }
 
@@ -193,9 +193,12 @@ mod tests {
         let region = Region::new(1 << 16, Backing::Heap).unwrap();
         let mut space = &region;
         let words = space.words(&field::<LINE>("frames", Class::Body, 64), 0).unwrap();
-        assert_eq!(read(words, 37), 0);
-        put(words, 37);
-        assert_eq!(read(words, 37), (FRAME * LINE) as u64);
-        assert_eq!((read(words, 36), read(words, 13)), ((FRAME as u64 - 1) * LINE as u64, 0));
+        // SAFETY: 64 lines, and one thread.
+        let read = |line| unsafe { read(words, line) };
+        assert_eq!(read(37), 0);
+        // SAFETY: as above.
+        unsafe { put(words, 37) };
+        assert_eq!(read(37), (FRAME * LINE) as u64);
+        assert_eq!((read(36), read(13)), ((FRAME as u64 - 1) * LINE as u64, 0));
     }
 }

@@ -72,9 +72,12 @@ def points(args, directory):
 
 
 def state(machines, best):
-    """The name of the state that the machine was in all the while; None where it changed."""
+    """The name of the state that the machine was in whenever it was looked at; None where it changed."""
     states = set()
     for m in machines:
+        if m.place == "siblings":
+            states.add((m.place, "shared"))
+            continue
         slower = [[ns / best for ns in looks] for looks in m.core_ns]
         if any(most > ALONE and least < SHARED for least, most in slower):
             return None
@@ -103,9 +106,8 @@ def compare(args, all_points):
         if was is None:
             left_out["a core was shared for a part of the time"] += 1
             continue
-        rates = [predicted(args, p, known).get((interface, size)) for p in profiles]
-        if None not in rates:
-            found.setdefault((*was, size, interface), []).append((statistics.mean(rates), rate))
+        rates = [predicted(args, p, known)[interface, size] for p in profiles]
+        found.setdefault((*was, size, interface), []).append((statistics.mean(rates), rate))
     return found, left_out, best
 
 

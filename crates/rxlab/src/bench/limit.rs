@@ -133,6 +133,13 @@ pub(crate) fn cores([a, b]: [usize; 2]) -> Result<[f64; 2], Fail> {
     Ok([mine, theirs])
 }
 
+/// The least and the most that [`cores`] said of either CPU.
+pub(crate) fn core_range(looks: impl Iterator<Item = [f64; 2]>) -> [[f64; 2]; 2] {
+    looks.fold([[f64::INFINITY, 0.0]; 2], |range, look| {
+        std::array::from_fn(|cpu| [range[cpu][0].min(look[cpu]), range[cpu][1].max(look[cpu])])
+    })
+}
+
 /// Each chain's step is a rotation and an addition that needs it, which ours neither folds nor packs into vectors.
 fn steps() {
     let mut chains: [u64; CHAINS] = std::hint::black_box(std::array::from_fn(|i| i as u64));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::bench::limit::{Distance, Limit};
+use crate::bench::limit::{Distance, Limit, core_range};
 use crate::bench::median;
 use crate::bench::peer::{App, Case, Kind, WORK};
 use crate::bench::sample::Sample;
@@ -121,7 +121,7 @@ impl Tally {
                 over(|s| mean(s, |limit| limit.core_ns[0])),
                 over(|s| mean(s, |limit| limit.core_ns[1])),
             ],
-            core_ns_range: [0, 1].map(|cpu| core_range(samples, cpu)),
+            core_ns_range: core_range(samples.iter().flat_map(|(_, s)| [s.before.core_ns, s.after.core_ns])),
             of_limit: (!of_limit.is_empty()).then(|| median(of_limit)),
             moved: self.moved[at],
             lost: samples.iter().map(|(_, s)| s.lost).sum(),
@@ -144,12 +144,6 @@ impl Tally {
 
 fn mean(sample: &Sample, of: fn(Limit) -> f64) -> f64 {
     f64::midpoint(of(sample.before), of(sample.after))
-}
-
-/// The least and the most that a core took before and after the samples, ns.
-fn core_range(samples: &[(u32, Sample)], cpu: usize) -> [f64; 2] {
-    let all = samples.iter().flat_map(|(_, s)| [s.before.core_ns[cpu], s.after.core_ns[cpu]]);
-    all.fold([f64::INFINITY, 0.0], |[least, most], ns| [least.min(ns), most.max(ns)])
 }
 
 fn of_limit(case: &Case, sample: &Sample) -> Option<f64> {

@@ -330,21 +330,13 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result
         [_, v.classify] = bed::alike(cpus, &region, &mut work, |w, m| w.classify(m))?;
         [v.frame, _] = bed::alike(cpus, &region, &mut work, |w, m| w.frame(m))?;
         look()?;
-        v.core_ns = range(&cores);
+        v.core_ns = limit::core_range(cores.into_iter());
         let stayed = places.iter().all(|p| *p == places[0]);
         all.push((stayed.then_some(places[0]), v));
         bar.inc(1);
     }
     bar.finish_and_clear();
     keep(all, large && sets.large_pages)
-}
-
-/// The least and the most that either CPU's core took.
-fn range(cores: &[[f64; 2]]) -> [[f64; 2]; 2] {
-    [0, 1].map(|cpu| {
-        let of = |pick: fn(f64, f64) -> f64| cores.iter().map(|ns| ns[cpu]).reduce(pick).unwrap_or_default();
-        [of(f64::min), of(f64::max)]
-    })
 }
 
 /// Of a value that both CPUs have.

@@ -138,11 +138,16 @@ pub(crate) fn give_back<M: Memory, B: Buffers<M>>(
     faults
 }
 
+/// Buffers of frames whose completions are written together. The caller's, and apart from [`Stored`]: a record
+/// that is copied whole after it was written word by word waits until all stores before have left the processor.
+pub(crate) type Group = [Buf; TOGETHER];
+/// What it is before it is used.
+pub(crate) const NO_GROUP: Group = [Buf(0); TOGETHER];
+
 /// Frames that lie in their buffers.
 pub(crate) struct Stored {
     /// Descriptor of the first; the others' follow.
     first: u64,
-    bufs: [Buf; TOGETHER],
     /// How many they are.
     pub(crate) count: usize,
     /// What became of the frame behind them, if it found no buffer.
@@ -152,8 +157,9 @@ pub(crate) struct Stored {
 impl Stored {
     /// Descriptor and buffer of each.
     #[inline(always)]
-    pub(crate) fn each(&self) -> impl Iterator<Item = (u64, Buf)> {
-        self.bufs[..self.count].iter().zip(0..).map(|(buf, k)| (self.first.wrapping_add(k), *buf))
+    pub(crate) fn each(&self, group: &Group) -> impl Iterator<Item = (u64, Buf)> {
+        let first = self.first;
+        group.iter().take(self.count).zip(0..).map(move |(buf, k)| (first.wrapping_add(k), *buf))
     }
 }
 
@@ -233,12 +239,19 @@ impl<M: Memory> Consumer<M> {
         })
     }
 
-    /// Stores frames from the front, a group of them at the most: their completions are the caller's to write.
-    /// `empty` as for [`peek`](Self::peek).
+    /// Stores frames from the front, as many as `group` has room for at the most: their completions are the
+    /// caller's to write. `empty` as for [`peek`](Self::peek).
     #[inline(always)]
-    pub(crate) fn store(&mut self, m: &mut M, b: M::Buffers, frames: &[Frame<'_>], empty: Outcome) -> Stored {
-        let mut stored = Stored { first: self.head, bufs: [Buf(0); TOGETHER], count: 0, refused: None };
-        for (frame, slot) in frames.iter().zip(&mut stored.bufs) {
+    pub(crate) fn store(
+        &mut self,
+        m: &mut M,
+        b: M::Buffers,
+        frames: &[Frame<'_>],
+        empty: Outcome,
+        group: &mut Group,
+    ) -> Stored {
+        let mut stored = Stored { first: self.head, count: 0, refused: None };
+        for (frame, slot) in frames.iter().zip(group) {
             match self.peek(m, b, frame, empty) {
                 Ok(buf) => *slot = frame.store(m, b, buf),
                 Err(outcome) => {

@@ -17,7 +17,7 @@
 
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
-use crate::empties::{self, Consumer, Producer};
+use crate::empties::{self, Consumer, NO_GROUP, Producer};
 use crate::frame::AHEAD;
 use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, interface};
 
@@ -204,9 +204,10 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
             q.consumer.refresh(m);
         }
         let (mut at, end) = (0, frames.len().min(out.len()));
+        let mut group = NO_GROUP;
         while at < end {
-            let stored = q.consumer.store(m, self.buffers, &frames[at..end], Outcome::RingFull);
-            for (i, buf) in stored.each() {
+            let stored = q.consumer.store(m, self.buffers, &frames[at..end], Outcome::RingFull, &mut group);
+            for (i, buf) in stored.each(&group) {
                 q.complete(m, i, buf, &frames[at]);
                 out[at] = Outcome::Delivered;
                 at += 1;

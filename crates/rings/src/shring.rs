@@ -32,7 +32,7 @@
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::completions::{self, Reader, Writer};
-use crate::empties::{self, CHUNK, Consumer};
+use crate::empties::{self, CHUNK, Consumer, NO_GROUP};
 use crate::lock::{self, Locked};
 use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, interface};
 
@@ -341,13 +341,14 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
             q.writer.refresh(m);
         }
         let (mut at, end) = (0, frames.len().min(out.len()));
+        let mut group = NO_GROUP;
         while at < end {
             let room = q.writer.room().min((end - at) as u64) as usize;
             if room == 0 {
                 return out[at..end].fill(Outcome::RingFull);
             }
-            let stored = ring.store(m, self.buffers, &frames[at..at + room], Outcome::NoBuffer);
-            for (_, buf) in stored.each() {
+            let stored = ring.store(m, self.buffers, &frames[at..at + room], Outcome::NoBuffer, &mut group);
+            for (_, buf) in stored.each(&group) {
                 q.writer.frame(m, buf, &frames[at], 0);
                 out[at] = Outcome::Delivered;
                 at += 1;

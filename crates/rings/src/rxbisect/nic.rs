@@ -22,7 +22,7 @@ use memory::{Buf, Memory, Ps};
 
 use super::{Bx, Plan, Sizes};
 use crate::completions::Writer;
-use crate::empties::Consumer;
+use crate::empties::{Consumer, NO_GROUP};
 use crate::{Frame, Nic, Outcome, entry};
 
 // ## NIC half
@@ -156,9 +156,10 @@ impl<M: Memory> NicHalf<M> {
         let ring = &mut self.ax[usize::from(id)].consumer;
         let ready = ring.ready().min(bx.writer.room()).min(frames.len() as u64) as usize;
         let mut done = 0;
+        let mut group = NO_GROUP;
         while done < ready {
-            let stored = ring.store(m, self.buffers, &frames[done..ready], Outcome::NoBuffer);
-            for (i, buf) in stored.each() {
+            let stored = ring.store(m, self.buffers, &frames[done..ready], Outcome::NoBuffer, &mut group);
+            for (i, buf) in stored.each(&group) {
                 bx.writer.frame(m, buf, &frames[done], entry::notice(id, i));
                 out[done] = Outcome::Delivered;
                 done += 1;

@@ -3,8 +3,9 @@
 primitives are calibrated, the driver is measured, and they are calibrated again. The model predicts afterwards, for each
 calibration by itself; a point's prediction is the mean of the two.
 
-A point counts if the machine was the same whenever it was looked at: the CPUs sat as close, and each had its core to itself
-or shared it. On a virtual machine another guest may have the core's other thread, and code then takes twice as long.
+A point counts if the CPUs sat as close whenever they were looked at. On a virtual machine another guest may have a core's
+other thread, and code then takes twice as long: points during which each core stayed alone, or shared, are told apart from
+those during which that changed, and "any" is all of them where they differ.
 
     dpdk/bench/predictions.py [--rounds 12] [--sizes 64,1500] [--mixed] [--rxlab PROGRAM] [--build dpdk/build]
 
@@ -25,18 +26,26 @@ INTERFACES = ["privring", "shring", "rxbisect"]
 ALONE, SHARED = 1.25, 1.6
 # By the receiver's core and the one that plays the NIC: whether it is shared.
 STATES = {(False, False): "alone", (True, False): "Rx shared", (False, True): "NIC shared", (True, True): "shared"}
+CHANGED, ANY = "changed", "any"
 
 # Where the CPUs sat, and the least and the most that a core's work took on the receiver's and the NIC's, ns.
 Machine = collections.namedtuple("Machine", "place core_ns")
 
 
+class Failed(Exception):
+    """What rxlab says of itself where it fails."""
+
+
 def rxlab(args, *words):
-    """What it prints; None where it says that the CPUs moved all the time."""
-    done = subprocess.run([args.rxlab, *words, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """What it prints; None where it says that the CPUs moved all the time. Raises Failed."""
+    try:
+        done = subprocess.run([args.rxlab, *words, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    except OSError as error:
+        raise Failed(f"{args.rxlab}: {error.strerror}; --rxlab says where the program is") from error
     if done.returncode != 0 and "the CPUs moved" in done.stderr:
         return None
     if done.returncode != 0:
-        sys.exit(done.stderr.strip())
+        raise Failed(done.stderr.strip())
     return json.loads(done.stdout)
 
 
@@ -71,18 +80,17 @@ def points(args, directory):
                 before = after
 
 
-def state(machines, best):
-    """The name of the state that the machine was in whenever it was looked at; None where it changed."""
+def cores(machines, best):
+    """The name of the state that the cores were in whenever they were looked at, or CHANGED."""
     states = set()
     for m in machines:
         if m.place == "siblings":
-            states.add((m.place, "shared"))
-            continue
+            return STATES[True, True]
         slower = [[ns / best for ns in looks] for looks in m.core_ns]
         if any(most > ALONE and least < SHARED for least, most in slower):
-            return None
-        states.add((m.place, STATES[tuple(least >= SHARED for least, _ in slower)]))
-    return states.pop() if len(states) == 1 else None
+            return CHANGED
+        states.add(STATES[tuple(least >= SHARED for least, _ in slower)])
+    return states.pop() if len(states) == 1 else CHANGED
 
 
 def predicted(args, profile, known):
@@ -93,22 +101,31 @@ def predicted(args, profile, known):
     return known[profile]
 
 
+def every_one(measured):
+    """All points, or those before rxlab failed, and what it said."""
+    found = []
+    try:
+        for point in measured:
+            found.append(point)
+    except Failed as failed:
+        return found, failed
+    return found, None
+
+
 def compare(args, all_points):
-    """(place, state, size, interface): pairs of predicted and measured; how many points were left out, by the reason."""
-    found, left_out, known = {}, collections.Counter(), {}
+    """(place, cores, size, interface): pairs of predicted and measured; how many points were left out; the best core's ns."""
+    found, left_out, known = collections.defaultdict(list), 0, {}
     seen = [m for _, _, machines, _ in all_points for m in machines if m]
     best = min((least for m in seen for least, _ in m.core_ns), default=1)
     for (interface, size), rate, machines, profiles in all_points:
         if None in machines or len({m.place for m in machines}) > 1:
-            left_out["the CPUs moved"] += 1
-            continue
-        was = state(machines, best)
-        if was is None:
-            left_out["a core was shared for a part of the time"] += 1
+            left_out += 1
             continue
         rates = [predicted(args, p, known)[interface, size] for p in profiles]
-        found.setdefault((*was, size, interface), []).append((statistics.mean(rates), rate))
-    return found, left_out, best
+        for state in cores(machines, best), ANY:
+            found[machines[0].place, state, size, interface].append((statistics.mean(rates), rate))
+    one_state = {k for k in found if k[1] == ANY and sum(f[0] == k[0] and f[2:] == k[2:] for f in found) == 2}
+    return {k: pairs for k, pairs in found.items() if k not in one_state}, left_out, best
 
 
 def sizes(text):
@@ -128,18 +145,24 @@ def main():
     parser.add_argument("--build", help="where make dpdk built the driver")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as directory:
-        found, left_out, best = compare(args, list(points(args, directory)))
+        measured, failed = every_one(points(args, directory))
+        found, left_out, best = compare(args, measured)
     columns = f"{'CPUs':<10}{'cores':<12}{'interface':<10}{'frame':>6}{'points':>8}{'predicted':>11}{'measured':>10}{'ratio':>7}"
     print(f"{columns}  of each point")
-    for (place, cores, size, interface), pairs in sorted(found.items()):
+    for (place, shared, size, interface), pairs in sorted(found.items()):
         model, live = (statistics.median(column) for column in zip(*pairs))
         each = ", ".join(f"{p / m:.2f}" for p, m in pairs if m)
         ratio = model / live if live else float("nan")
-        row = f"{place:<10}{cores:<12}{interface:<10}{size:>6}{len(pairs):>8}{model:>11.1f}{live:>10.1f}{ratio:>7.2f}"
+        row = f"{place:<10}{shared:<12}{interface:<10}{size:>6}{len(pairs):>8}{model:>11.1f}{live:>10.1f}{ratio:>7.2f}"
         print(f"{row}  {each}")
-    reasons = "; ".join(f"{n}: {why}" for why, n in left_out.items()) or "none"
-    print(f"\nMpps, medians of the points; a core takes {best:.2f} ns at best. Left out: {reasons}")
+    print(f"\nMpps, medians of the points; a core takes {best:.2f} ns at best. Left out, the CPUs moved: {left_out}")
+    if failed:
+        raise Failed(f"{failed}\n{len(measured)} points were measured before")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except Failed as failed:
+        print(failed, file=sys.stderr)
+        sys.exit(2)

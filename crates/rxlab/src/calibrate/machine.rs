@@ -149,21 +149,27 @@ fn lines(latency: f64, s: &Streams) -> [f64; 4] {
         .map(|ns| (latency / ns).max(1.0))
 }
 
-/// The machine's capacities in the model's shape. Siblings share an L2: either has half of it.
+/// The machine's capacities in the model's shape. Siblings share an L2: either has half of it. Far apart, no LLC is
+/// shared: what either CPU's LLC has comes to the other as a line of its L2 does, so both together are one private cache
+/// (A63), and beside them hardly anything is left.
 fn caches(sizes: Sizes, placed: Distance) -> Caches {
-    let shared_by = if placed == Distance::Siblings { 2 } else { 1 };
-    let l2_lines = sizes.l2 / 64 / shared_by;
+    let (private, shared) = match placed {
+        Distance::Siblings => (sizes.l2 / 2, sizes.llc),
+        Distance::Near => (sizes.l2, sizes.llc),
+        Distance::Far => (sizes.l2.max(sizes.llc), 0),
+    };
+    let l2_lines = private / 64;
     let [fewest, most] = L2_SETS;
     let l2_sets = (l2_lines / WAYS).next_power_of_two().clamp(fewest, most);
     let l2_ways = (l2_lines / l2_sets).clamp(1, WAYS);
-    let slices = (sizes.llc / 64 / SETS / WAYS).clamp(1, 64);
+    let slices = (shared / 64 / SETS / WAYS).clamp(1, 64);
     Caches {
         l1_kib: if placed == Distance::Siblings { 0 } else { (sizes.l1 >> 12 << 2).min(64) },
         l2_kib: l2_ways * l2_sets * 64 / 1024,
         l2_ways,
         slices,
         sets_per_slice: SETS,
-        ways: WAYS,
+        ways: if shared > 0 { WAYS } else { 2 },
         ddio_ways: 1,
         inclusive_ways: 1,
         replacement: Replacement::Lru,
@@ -194,4 +200,22 @@ pub(super) fn text(server: &Server) -> Result<String, Fail> {
         text += &format!("{name} = {{ value = {}, origin = {origin} }}\n", c.value);
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_placement_shares() {
+        let sizes = Sizes { l1: 32 << 10, l2: 512 << 10, llc: 8 << 20 };
+        let of = |placed| caches(sizes, placed);
+        let shared = |c: &Caches| c.slices * c.sets_per_slice * c.ways * 64 >> 10;
+        let siblings = of(Distance::Siblings);
+        assert_eq!((siblings.l1_kib, siblings.l2_kib, shared(&siblings)), (0, 256, 8192));
+        let near = of(Distance::Near);
+        assert_eq!((near.l1_kib, near.l2_kib, shared(&near)), (32, 512, 8192));
+        let far = of(Distance::Far);
+        assert_eq!((far.l1_kib, far.l2_kib, shared(&far)), (32, 8192, 256));
+    }
 }

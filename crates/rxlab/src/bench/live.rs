@@ -99,7 +99,7 @@ pub(crate) fn run(options: &LiveBench) -> Result<(), Fail> {
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let report = tally.report();
+    let report = tally.report(options.mixed);
     if options.json { out::json(&report) } else { out::print(&report.text()) }
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Tally {
 pub(crate) struct Report {
     /// Samples during which the CPUs moved; they count nowhere.
     moved: u32,
+    /// The pools' buffers were in no order.
+    mixed: bool,
     rows: Vec<Row>,
 }
 
@@ -86,9 +88,9 @@ impl Tally {
     }
 
     /// What it comes to.
-    pub(crate) fn report(&self) -> Report {
+    pub(crate) fn report(&self, mixed: bool) -> Report {
         let rows = self.kept.iter().map(|(&(case, distance), samples)| self.row(case, distance, samples));
-        Report { moved: self.moved.iter().sum(), rows: rows.collect() }
+        Report { moved: self.moved.iter().sum(), mixed, rows: rows.collect() }
     }
 
     fn row(&self, at: usize, distance: Distance, samples: &[(u32, Sample)]) -> Row {
@@ -162,7 +164,8 @@ impl Report {
     pub(crate) fn text(&self) -> String {
         let kinds = [Kind::Stream, Kind::Loop, Kind::Rtt, Kind::Cycles, Kind::Share];
         let mut text = kinds.iter().filter_map(|&kind| self.table(kind)).collect::<String>();
-        text += &format!("{} samples left out: the CPUs moved meanwhile\n", self.moved);
+        let order = if self.mixed { "in no order" } else { "one behind the other, as in a new pool" };
+        text += &format!("Buffers: {order}. {} samples left out: the CPUs moved meanwhile\n", self.moved);
         text
     }
 
@@ -287,7 +290,7 @@ mod tests {
         }
         tally.add(1, 3, sample(99.0, Near, Far));
         tally.add(1, 4, sample(7.0, Far, Far));
-        let report = tally.report();
+        let report = tally.report(false);
         assert_eq!(report.moved, 1);
         let row = |i: usize| (report.rows[i].peer, report.rows[i].distance, report.rows[i].ratio);
         assert_eq!(row(0), ("memif", Near, Some(1.0)));

@@ -808,7 +808,7 @@ uint32_t rxlab_txq_reclaim(struct rxlab_txq *q);
 uint32_t rxlab_txq_drain(struct rxlab_txq *q);
 
 /**
- * State of the descriptor `offset` behind the next one to write: 0 in use, 1 free, -EINVAL beyond the ring.
+ * State of the descriptor `offset` behind the next one to write: 0 not read yet, 1 read or empty, -EINVAL beyond the ring.
  *
  * # Safety
  * As [`rxlab_tx_burst`].

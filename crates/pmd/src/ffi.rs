@@ -655,7 +655,7 @@ pub unsafe extern "C" fn rxlab_txq_drain(q: *mut TxQueue) -> u32 {
     unsafe { (*q).drain() }
 }
 
-/// State of the descriptor `offset` behind the next one to write: 0 in use, 1 free, -EINVAL beyond the ring.
+/// State of the descriptor `offset` behind the next one to write: 0 not read yet, 1 read or empty, -EINVAL beyond the ring.
 ///
 /// # Safety
 /// As [`rxlab_tx_burst`].
@@ -665,7 +665,7 @@ pub unsafe extern "C" fn rxlab_txq_status(q: *mut TxQueue, offset: u16) -> c_int
     let q = unsafe { &mut *q };
     match u32::from(offset) {
         n if n >= q.size() => -libc::EINVAL,
-        n => c_int::from(n < q.size() - q.filled()),
+        n => c_int::from(n < q.size() - q.unread()),
     }
 }
 

@@ -213,9 +213,9 @@ impl TxQueue {
         freed.0
     }
 
-    /// Segments posted and not yet freed.
-    pub(crate) fn filled(&self) -> u32 {
-        self.host.filled()
+    /// Segments posted and not yet read.
+    pub(crate) fn unread(&mut self) -> u32 {
+        self.host.unread(&mut self.m)
     }
 
     /// Descriptors.

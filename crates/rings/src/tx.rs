@@ -159,12 +159,22 @@ impl<M: Memory> HostTx<M> {
         if self.head == self.tail {
             return 0;
         }
+        let done = self.done(m);
+        self.free(m, bufs, done)
+    }
+
+    /// Descriptors that the NIC has not told to have read: what it has is free, whether or not we have freed it.
+    pub fn unread(&self, m: &mut M) -> u32 {
+        self.filled() - self.done(m) as u32
+    }
+
+    /// Descriptors that the NIC has read and whose buffers are not freed.
+    #[inline(always)]
+    fn done(&self, m: &mut M) -> u64 {
         let consumed = m.acquire(self.consumed, 0); // pairs with the release in `Queue::complete`
         let done = consumed.wrapping_sub(self.head);
-        if done > u64::from(self.filled()) {
-            return 0; // not a value that our NIC writes
-        }
-        self.free(m, bufs, done)
+        // Otherwise not a value that our NIC writes.
+        if done <= u64::from(self.filled()) { done } else { 0 }
     }
 
     /// Takes back every buffer, sent or not, after the NIC half has stopped, or has stopped this queue.

@@ -93,6 +93,7 @@ fn a_completion_comes_every_n_and_when_the_queue_runs_empty() {
         told.push(p.space.stores("tx.consumed"));
     }
     assert_eq!(told, [0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 3], "every 4, and the last 3 are not stuck");
+    assert_eq!((p.tx[0].filled(), p.tx[0].unread(&mut p.host)), (11, 0), "read, not yet freed");
     assert_eq!((p.reclaim(), p.free(), p.tx[0].filled()), (11, 64, 0));
 }
 
@@ -101,7 +102,7 @@ fn nothing_is_freed_before_it_is_read() {
     let mut p = port(16, 1, 1);
     p.post(0, &[2, 1]);
     let (queue, n) = p.wire.collect(&mut p.nic, &mut p.segs).unwrap();
-    assert_eq!(p.reclaim(), 0, "collected, not yet read");
+    assert_eq!((p.reclaim(), p.tx[0].unread(&mut p.host)), (0, 3), "collected, not yet read");
     p.wire.sent(&mut p.nic, queue, n);
     assert_eq!((p.reclaim(), p.free()), (2, 63));
     p.wire.sent(&mut p.nic, queue, 100);

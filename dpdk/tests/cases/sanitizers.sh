@@ -1,7 +1,7 @@
-# The smoke test, then integrity, the life of a port and several threads on a queue, with the driver's C part built with AddressSanitizer and
-# UndefinedBehaviorSanitizer (make dpdk-asan).
+# The smoke test, then integrity, the life of a port, several threads on a queue and ethdev's calls, with the driver's C
+# part built with AddressSanitizer and UndefinedBehaviorSanitizer (make dpdk-asan).
 # each: interface
-# with: smoke integrity cycles shared emulated
+# with: smoke integrity cycles shared emulated ethdev
 # limit: 300
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -17,5 +17,5 @@ ulimit -Sd unlimited
 arguments=("$1")
 [[ $2 != emulated || $1 =~ ^(privring|shring|rxbisect)$ ]] || { echo "$1 is not emulated"; exit 77; }
 [[ $2 != shared || $1 =~ ^(corec|ddring)$ ]] || { echo "one thread at a time polls a queue of $1"; exit 77; }
-[[ $2 =~ ^(smoke|shared|emulated)$ ]] || arguments+=(loop)
+[[ $2 =~ ^(smoke|shared|emulated|ethdev)$ ]] || arguments+=(loop)
 bash "$2.sh" "${arguments[@]}"

@@ -16,6 +16,7 @@
 #include <rte_log.h>
 #include <rte_mbuf.h>
 #include <rte_mempool.h>
+#include <rte_version.h>
 
 #include <ethdev_driver.h>
 #include <ethdev_vdev.h>
@@ -193,7 +194,12 @@ void rxlab_core_check_service(struct rxlab_core *core, const char *name);
 
 /* rxlab_info.c */
 int rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
+/* The number of types was added by DPDK 24.03. */
+#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
 const uint32_t *rxlab_supported_ptypes_get(struct rte_eth_dev *dev);
+#else
+const uint32_t *rxlab_supported_ptypes_get(struct rte_eth_dev *dev, size_t *count);
+#endif
 void rxlab_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_info *info);
 void rxlab_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_info *info);
 int rxlab_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);

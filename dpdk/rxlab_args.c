@@ -3,6 +3,7 @@
 /* devargs: the library's own are handed on as they are, the rest is the driver's. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +168,25 @@ set_pair(const char *key, const char *value, void *opaque)
 	return refuse_key(p, key);
 }
 
+/* The library has bounded these by RXLAB_QUEUES: it does not know the port's. */
+static int
+check_queues(const struct parse *p)
+{
+	static const char *const keys[] = { "shared", "group" };
+	char allowed[64];
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(keys); i++) {
+		const char *value = rte_kvargs_get(p->kvlist, keys[i]);
+
+		if (value == NULL || strtoul(value, NULL, 10) <= p->conf->queues)
+			continue;
+		snprintf(allowed, sizeof(allowed), "at most queues=%u", p->conf->queues);
+		return refuse(p, keys[i], value, allowed);
+	}
+	return 0;
+}
+
 static int
 check(const struct parse *p)
 {
@@ -182,7 +202,7 @@ check(const struct parse *p)
 		PMD_LOG(ERR, "%s: %s", p->name, err);
 		return -EINVAL;
 	}
-	return 0;
+	return check_queues(p);
 }
 
 int

@@ -92,9 +92,15 @@ rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	return 0;
 }
 
+#if RTE_VERSION < RTE_VERSION_NUM(24, 3, 0, 0)
 const uint32_t *
 rxlab_supported_ptypes_get(struct rte_eth_dev *dev __rte_unused)
+#else
+const uint32_t *
+rxlab_supported_ptypes_get(struct rte_eth_dev *dev __rte_unused, size_t *count)
+#endif
 {
+	/* Before DPDK 24.03, RTE_PTYPE_UNKNOWN is the end. */
 	static const uint32_t ptypes[] = {
 		RTE_PTYPE_L2_ETHER,
 		RTE_PTYPE_L2_ETHER_ARP,
@@ -122,6 +128,9 @@ rxlab_supported_ptypes_get(struct rte_eth_dev *dev __rte_unused)
 		RTE_PTYPE_UNKNOWN,
 	};
 
+#if RTE_VERSION >= RTE_VERSION_NUM(24, 3, 0, 0)
+	*count = RTE_DIM(ptypes) - 1;
+#endif
 	return ptypes;
 }
 

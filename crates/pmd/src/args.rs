@@ -1,15 +1,18 @@
 //! A port's arguments: what the user wrote behind `--vdev=net_rxlab0,`.
 
 use core::ffi::CStr;
+use core::ops::RangeInclusive;
 
 use memory::Ps;
 use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
 use crate::engine::tags::TAG;
-use crate::{Error, THREADS};
+use crate::{Error, QUEUES, THREADS};
 
 /// Fewest entries of an Ax ring where `ax` is not given: what NICs ask of a ring (rxbisect §4.5).
 const LEAST_AX: u32 = 64;
+/// Most descriptors of an Rx queue: `RXLAB_MAX_DESC` of the driver.
+const MOST_DESC: u32 = 32_768;
 
 /// Where a port's frames come from and go to.
 #[derive(Clone, Debug, PartialEq)]
@@ -137,14 +140,14 @@ fn invalid(key: &str, value: &str, allowed: &str) -> Error {
     Error::Invalid(format!("{key}={value}; allowed: {allowed}"))
 }
 
-fn number(key: &str, value: &str, min: u32, allowed: &str) -> Result<u32, Error> {
-    value.parse().ok().filter(|n| *n >= min).ok_or_else(|| invalid(key, value, allowed))
+fn number(key: &str, value: &str, range: RangeInclusive<u32>, allowed: &str) -> Result<u32, Error> {
+    value.parse().ok().filter(|n| range.contains(n)).ok_or_else(|| invalid(key, value, allowed))
 }
 
-fn threads(key: &str, value: &str) -> Result<u32, Error> {
-    let allowed = format!("the number of threads that may poll a queue, 1 to {THREADS}");
-    let n = number(key, value, 1, &allowed)?;
-    if n <= THREADS { Ok(n) } else { Err(invalid(key, value, &allowed)) }
+/// A number whose limits end what is said of it.
+fn limited(key: &str, value: &str, range: RangeInclusive<u32>, what: &str) -> Result<u32, Error> {
+    let allowed = format!("{what}, {} to {}", range.start(), range.end());
+    number(key, value, range, &allowed)
 }
 
 fn refill(key: &str, value: &str) -> Result<ddring::Refill, Error> {
@@ -165,8 +168,8 @@ fn switch(key: &str, value: &str) -> Result<bool, Error> {
 
 fn size(key: &str, value: &str) -> Result<Option<u32>, Error> {
     let allowed = "a power of two from 2 to 1048576";
-    let n = number(key, value, 2, allowed)?;
-    if n.is_power_of_two() && n <= 1 << 20 { Ok(Some(n)) } else { Err(invalid(key, value, allowed)) }
+    let n = number(key, value, 2..=1 << 20, allowed)?;
+    if n.is_power_of_two() { Ok(Some(n)) } else { Err(invalid(key, value, allowed)) }
 }
 
 /// Gbps as bits per second.
@@ -213,22 +216,24 @@ impl Args {
     /// # Errors
     /// The key is not known or the value not allowed.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
+        let queues = QUEUES as u32;
+        let limited = |range, what| limited(key, value, range, what).map(Some);
         match key {
             "iface" => self.iface = Kind::parse(value)?,
             "source" => self.wire = wire(value)?,
             "rx_rate" => self.rx_bps = rate(key, value)?,
             "tx_rate" => self.tx_bps = rate(key, value)?,
-            "shared" => self.shared = Some(number(key, value, 1, "the number of queues that share a ring")?),
+            "shared" => self.shared = limited(1..=queues, "the number of queues that share a ring")?,
             "ring" => self.ring = size(key, value)?,
             "ax" => self.ax = size(key, value)?,
-            "group" => self.group = Some(number(key, value, 0, "0 (all queues), or queues of a group")?),
-            "batch" => self.batch = Some(number(key, value, 1, "notices from 1")?),
-            "threads" => self.threads = Some(threads(key, value)?),
+            "group" => self.group = limited(0..=queues, "the queues of a group (0: all)")?,
+            "batch" => self.batch = limited(1..=MOST_DESC, "notices, no more than the Bx ring has entries")?,
+            "threads" => self.threads = limited(1..=THREADS, "the number of threads that may poll a queue")?,
             "refill" => self.refill = Some(refill(key, value)?),
             "reorder" => self.reorder = switch(key, value)?,
             "emulate" => self.emulate = switch(key, value)?,
             "timeout_ns" => {
-                let ns = number(key, value, 1, "nanoseconds from 1")?;
+                let ns = number(key, value, 1..=u32::MAX, "nanoseconds from 1")?;
                 self.timeout = Some(Ps::from_ns(u64::from(ns)));
             }
             _ => {
@@ -275,6 +280,24 @@ impl Args {
             _ => "a source that has no mbufs; allowed: source=port:NAME",
         };
         Err(Error::Invalid(format!("emulate=1 with {what}")))
+    }
+
+    /// Checks what a start tells: `desc` descriptors for each of `queues`.
+    ///
+    /// # Errors
+    /// More than there are.
+    pub(crate) fn fits(&self, desc: u32, queues: u32) -> Result<(), Error> {
+        let limits = [
+            ("shared", self.shared, 1, queues, "Rx queues"),
+            ("group", self.group, 0, queues, "Rx queues"),
+            ("batch", self.batch, 1, desc, "descriptors of an Rx queue"),
+        ];
+        for (key, given, least, most, what) in limits {
+            if let Some(n) = given.filter(|n| *n > most) {
+                return Err(invalid(key, &n.to_string(), &format!("{least} to {most}, the {what}")));
+            }
+        }
+        Ok(())
     }
 
     /// Host halves of a queue: threads that may poll it.
@@ -405,6 +428,25 @@ mod tests {
     }
 
     #[test]
+    fn what_a_start_does_not_have_is_named_as_it_was_written() {
+        let shared = set(&[("iface", "shring"), ("shared", "64")]).unwrap();
+        assert!(shared.fits(1024, 64).is_ok());
+        assert_eq!(
+            shared.fits(1024, 2).unwrap_err().to_string(),
+            "shared=64; allowed: 1 to 2, the Rx queues"
+        );
+        let cut = set(&[("iface", "rxbisect"), ("group", "64"), ("batch", "32768")]).unwrap();
+        assert!(cut.fits(32_768, 64).is_ok());
+        assert_eq!(cut.fits(32_768, 8).unwrap_err().to_string(), "group=64; allowed: 0 to 8, the Rx queues");
+        let said = cut.fits(512, 64).unwrap_err().to_string();
+        assert_eq!(said, "batch=32768; allowed: 1 to 512, the descriptors of an Rx queue");
+        for iface in Kind::ALL {
+            let args = Args { iface, ..Args::default() };
+            assert!(args.fits(64, 1).is_ok() && args.interface(64, 1).validate(1).is_ok());
+        }
+    }
+
+    #[test]
     fn every_wrong_value_is_named_with_what_is_allowed() {
         let wrong = [
             ("iface", "corecc"),
@@ -414,9 +456,14 @@ mod tests {
             ("rx_rate", "-1"),
             ("tx_rate", "nan"),
             ("shared", "0"),
+            ("shared", "65"),
+            ("shared", "5000"),
             ("ax", "100"),
             ("ring", "1"),
+            ("group", "-1"),
+            ("group", "65"),
             ("batch", "0"),
+            ("batch", "32769"),
             ("timeout_ns", "soon"),
             ("threads", "0"),
             ("threads", "129"),

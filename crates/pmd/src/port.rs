@@ -151,6 +151,8 @@ impl Port {
                 format!("{queues} Rx queues, threads={threads}: {halves} host halves; allowed: {HALVES}");
             return Err(Error::Invalid(format!("{}: {what}, here {most} Rx queues", self.name)));
         }
+        // First, as the rings have other words for it.
+        self.args.fits(start.rx_desc, queues)?;
         self.args.interface(start.rx_desc, queues).validate(queues * threads)?;
         tx_sizes(start).validate(u32::from(start.tx_queues.max(1)))?;
         // Laid out on trial: no second account of what the rings take. The memory is little more than they

@@ -22,6 +22,9 @@ iface=privring,ax=64|ax
 iface=privring,shared=2|shared
 iface=shring,shared=0|shared.*0.*
 iface=shring,shared=x|shared.*x
+iface=shring,shared=65|shared=65.*1 to 64
+iface=dynamic,shared=5000|shared=5000.*1 to 64
+iface=shring,queues=4,shared=5|shared=5.*queues=4
 iface=shring,ring=1000|ring.*1000.*power
 iface=shring,ring=-1|ring.*-1
 iface=dynamic,ax=64|ax.*rxbisect.*dynamic
@@ -54,6 +57,13 @@ iface=rxbisect,tx_rate=-5Gbps|tx_rate.*-5
 iface=rxbisect,mac=ff:ff:ff:ff:ff:ff|mac.*ff:ff
 iface=rxbisect,mac=1|mac
 iface=rxbisect,batch=0|batch.*0
+iface=rxbisect,batch=32769|batch=32769.*1 to 32768
+iface=rxbisect,batch=1000000|batch=1000000.*1 to 32768
+iface=rxbisect,group=-1|group=-1.*0 to 64
+iface=rxbisect,group=all|group=all.*0 to 64
+iface=rxbisect,group=1000|group=1000.*0 to 64
+iface=rxbisect,group=5,queues=4|group=5.*queues=4
+iface=shring,group=2|group.*rxbisect.*shring
 iface=rxbisect,timeout_ns=x|timeout_ns.*x
 '
 

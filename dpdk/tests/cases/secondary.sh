@@ -35,6 +35,9 @@ frames=$(tcpdump -nr "$tmp/cap.pcapng" 2>/dev/null | wc -l)
 before=$(stat 0 ipackets)
 until_true 10 at_least 0 ipackets $((before + 10000)) || fail "nothing comes after the others have gone"
 
+# DPDK's own client, by the file prefix alone; one answer to a line.
+timeout 30 dpdk-telemetry.py -f "$prefix" <<<$'/ethdev/list\n/rxlab/list\nquit' >"$tmp/client.log" 2>&1
+equal "dpdk-telemetry.py: ports" "$(tail -n 2 "$tmp/client.log")" $'{"/ethdev/list": [0]}\n{"/rxlab/list": [0]}'
 equal "telemetry: ports of rxlab" "$(telemetry /rxlab/list)" '[0]'
 telemetry /rxlab/info,0 >"$tmp/info.log"
 telemetry /rxlab/queue,0,1 >"$tmp/queue.log"

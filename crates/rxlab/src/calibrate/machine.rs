@@ -210,7 +210,7 @@ mod tests {
     fn what_placement_shares() {
         let sizes = Sizes { l1: 32 << 10, l2: 512 << 10, llc: 8 << 20 };
         let of = |placed| caches(sizes, placed);
-        let shared = |c: &Caches| c.slices * c.sets_per_slice * c.ways * 64 >> 10;
+        let shared = |c: &Caches| c.slices * c.sets_per_slice * c.ways * 64 / 1024;
         let siblings = of(Distance::Siblings);
         assert_eq!((siblings.l1_kib, siblings.l2_kib, shared(&siblings)), (0, 256, 8192));
         let near = of(Distance::Near);

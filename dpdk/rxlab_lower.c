@@ -28,6 +28,12 @@ static uint64_t owner_id = RTE_ETH_DEV_NO_OWNER;
 
 /* All but the events runs under rxlab_lock. */
 
+static bool
+is_removed(uint16_t port)
+{
+	return __atomic_load_n(&removed[port], __ATOMIC_ACQUIRE);
+}
+
 /*
  * ethdev has no call for this alone. An emulated NIC's application gets its mbufs back with its stop, and some drivers
  * keep them in a stopped port's queues; one without such an operation cannot.
@@ -331,7 +337,7 @@ start(struct rxlab_lower_port *lower)
 	return ret;
 }
 
-/* Starts the lower port, if there is one and its probe is over. */
+/* Starts the lower port, if there is one, its probe is over and it is not about to go. */
 int
 rxlab_lower_start(struct rxlab_dev *d)
 {
@@ -340,7 +346,7 @@ rxlab_lower_start(struct rxlab_dev *d)
 
 	if (lower == NULL || lower->started || lower->port == NO_PORT)
 		return 0;
-	if (!rte_dev_is_probed(rte_eth_devices[lower->port].device))
+	if (!rte_dev_is_probed(rte_eth_devices[lower->port].device) || is_removed(lower->port))
 		return 0;
 	ret = start(lower);
 	if (ret != 0)
@@ -394,7 +400,7 @@ reconcile(void *arg __rte_unused)
 	TAILQ_FOREACH(d, &rxlab_devs, next) {
 		if (d->lower == NULL || d->lower->port == NO_PORT)
 			continue;
-		if (__atomic_load_n(&removed[d->lower->port], __ATOMIC_ACQUIRE))
+		if (is_removed(d->lower->port))
 			rxlab_lower_stop(d);
 		else if (d->running && !d->lower->started && rxlab_lower_start(d) == 0 && !d->lower->started)
 			again = true;
@@ -444,7 +450,7 @@ port_event(uint16_t port, enum rte_eth_event_type event, void *arg __rte_unused,
 		rxlab_unlock();
 		break;
 	case RTE_ETH_EVENT_INTR_RMV:
-		__atomic_store_n(&removed[port], true, __ATOMIC_RELEASE);	/* pairs with reconcile's load */
+		__atomic_store_n(&removed[port], true, __ATOMIC_RELEASE);	/* pairs with is_removed */
 		rte_eal_alarm_set(1, reconcile, NULL);
 		break;
 	default:

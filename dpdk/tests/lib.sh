@@ -117,7 +117,7 @@ gone() {
 # compiled NAME: the program of src/NAME.c
 compiled() {
 	# shellcheck disable=SC2046
-	cc -O2 -Wall -Wextra -Werror $(pkg-config --cflags libdpdk) "$tests/src/$1.c" -o "$tmp/$1" $(pkg-config --libs libdpdk)
+	cc -O2 -Wall -Wextra -Werror $(pkg-config --cflags libdpdk) "$tests/src/$1.c" -o "$tmp/$1" $(pkg-config --libs libdpdk) || return
 	echo "$tmp/$1"
 }
 

@@ -13,7 +13,12 @@ fn interfaces(workers: u16) -> [Interface; 5] {
     let split = rxbisect::Sizes { ax: 64, bx: 256, ..rxbisect::Sizes::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 256 }),
-        Interface::ShRing(shring::Sizes { ring: 256, shared_by: workers.into(), completions: 256 }),
+        Interface::ShRing(shring::Sizes {
+            ring: 256,
+            shared_by: workers.into(),
+            completions: 256,
+            ..Default::default()
+        }),
         Interface::RxBisect(split),
         Interface::RxBisect(rxbisect::Sizes { alloc_queues: 1, ..split }),
         Interface::Dynamic(dynamic::Sizes {

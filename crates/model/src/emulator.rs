@@ -453,7 +453,12 @@ mod tests {
     #[test]
     fn each_flow_arrives_at_its_queue_in_order() {
         check(Interface::PrivRing(privring::Sizes { ring: 64 }));
-        check(Interface::ShRing(shring::Sizes { ring: 64, shared_by: 2, completions: 64 }));
+        check(Interface::ShRing(shring::Sizes {
+            ring: 64,
+            shared_by: 2,
+            completions: 64,
+            ..Default::default()
+        }));
         check(Interface::RxBisect(rxbisect::Sizes { ax: 32, bx: 64, ..Default::default() }));
     }
 }

@@ -205,13 +205,21 @@ const BISECT: rxbisect::Sizes =
     rxbisect::Sizes { ax: 16, bx: 64, group: 0, batch: 4, timeout: Ps::from_us(1), alloc_queues: 0 };
 
 /// Judges every 20 us, so that bursts are trials.
-const DYNAMIC: dynamic::Sizes =
-    dynamic::Sizes { ring: 64, shared_by: 2, completions: 64, report: 4, round: Ps::from_us(20) };
+const DYNAMIC: dynamic::Sizes = dynamic::Sizes {
+    ring: 64,
+    shared_by: 2,
+    completions: 64,
+    unlock: shring::Unlock::Store,
+    report: 4,
+    round: Ps::from_us(20),
+};
 
-fn interfaces() -> [Interface; 8] {
+fn interfaces() -> [Interface; 9] {
+    let shring = shring::Sizes { ring: 64, shared_by: 2, completions: 64, ..Default::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 64 }),
-        Interface::ShRing(shring::Sizes { ring: 64, shared_by: 2, completions: 64 }),
+        Interface::ShRing(shring),
+        Interface::ShRing(shring::Sizes { unlock: shring::Unlock::Swap, ..shring }),
         Interface::RxBisect(BISECT),
         Interface::Dynamic(DYNAMIC),
         Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 1, refill: ddring::Refill::Each }),

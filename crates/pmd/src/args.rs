@@ -330,7 +330,9 @@ impl Args {
         let (ring, shared_by) = (self.ring.unwrap_or(desc), self.shared.unwrap_or(queues));
         match self.iface {
             Kind::PrivRing => Interface::PrivRing(privring::Sizes { ring: desc }),
-            Kind::ShRing => Interface::ShRing(shring::Sizes { ring, shared_by, completions: desc }),
+            Kind::ShRing => {
+                Interface::ShRing(shring::Sizes { ring, shared_by, completions: desc, ..Default::default() })
+            }
             Kind::Dynamic => {
                 let usual = dynamic::Sizes::default();
                 let report = usual.report.min(ring);

@@ -70,6 +70,8 @@ pub struct Sizes {
     pub shared_by: u32,
     /// Entries of a core's completion ring for shared buffers.
     pub completions: u32,
+    /// How a core frees a shared ring's lock.
+    pub unlock: shring::Unlock,
     /// Frames of a queue between two reports of the NIC.
     pub report: u32,
     /// The shortest time over which a mode is judged.
@@ -80,14 +82,19 @@ impl Default for Sizes {
     /// Rings as `privring` and `shring` have them. A report of 8 B every 32 frames is no load for any link,
     /// and errs by less than 0.5% of a ring; a millisecond is longer than a burst.
     fn default() -> Sizes {
-        let shring::Sizes { ring, shared_by, completions } = shring::Sizes::default();
-        Sizes { ring, shared_by, completions, report: 32, round: Ps::from_us(1000) }
+        let shring::Sizes { ring, shared_by, completions, unlock } = shring::Sizes::default();
+        Sizes { ring, shared_by, completions, unlock, report: 32, round: Ps::from_us(1000) }
     }
 }
 
 impl Sizes {
     fn shared(&self) -> shring::Sizes {
-        shring::Sizes { ring: self.ring, shared_by: self.shared_by, completions: self.completions }
+        shring::Sizes {
+            ring: self.ring,
+            shared_by: self.shared_by,
+            completions: self.completions,
+            unlock: self.unlock,
+        }
     }
 
     fn private(&self) -> privring::Sizes {

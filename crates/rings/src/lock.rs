@@ -8,9 +8,19 @@ pub(crate) const fn field(name: &'static str) -> Field {
     Field { name, len: 1, width: 1, class: Class::Contended, writer: Side::Host, reader: Side::Host }
 }
 
+/// How a core frees its lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlock {
+    /// By a store: the core goes on at once.
+    Store,
+    /// By a swap, as DPDK's spinlock does on x86: the core waits until all that it stored before is seen.
+    Swap,
+}
+
 /// One core's handle of a locked number.
 pub(crate) struct Locked<M: Memory> {
     word: M::Words<1>,
+    unlock: Unlock,
     /// The word as this core last saw it unlocked: a guess that is right while no other core comes by.
     guess: u64,
     /// Times the lock was taken.
@@ -21,13 +31,17 @@ pub(crate) struct Locked<M: Memory> {
 
 impl<M: Memory> Locked<M> {
     pub(crate) fn new(word: M::Words<1>) -> Locked<M> {
-        Locked { word, guess: 0, taken: 0, waits: 0 }
+        Locked::freed_by(word, Unlock::Store)
+    }
+
+    pub(crate) fn freed_by(word: M::Words<1>, unlock: Unlock) -> Locked<M> {
+        Locked { word, unlock, guess: 0, taken: 0, waits: 0 }
     }
 
     /// Takes the lock; the number. What the last holder wrote is visible.
     pub(crate) fn lock(&mut self, m: &mut M) -> u64 {
         let mut seen = self.guess;
-        // Each swap pairs with the release in `unlock`.
+        // Each swap pairs with the release, or the swap, in `unlock`.
         while let Err(now) = m.swap_if(self.word, 0, seen & !1, seen | 1) {
             seen = now;
             // A swap takes the line from all who wait, so it is tried only where a look says that it can succeed.
@@ -38,6 +52,7 @@ impl<M: Memory> Locked<M> {
             }
         }
         self.taken += 1;
+        self.guess = seen & !1;
         seen >> 1
     }
 
@@ -52,13 +67,21 @@ impl<M: Memory> Locked<M> {
             seen = now;
         }
         self.taken += 1;
+        self.guess = seen & !1;
         Some(seen >> 1)
     }
 
     /// Frees the lock with the number's new value.
     pub(crate) fn unlock(&mut self, m: &mut M, value: u64) {
+        let held = self.guess | 1;
         self.guess = value << 1;
-        m.release(self.word, 0, self.guess); // pairs with the swap in `lock`
+        match self.unlock {
+            Unlock::Store => m.release(self.word, 0, self.guess), // pairs with the swap in `lock`
+            Unlock::Swap => {
+                let freed = m.swap_if(self.word, 0, held, self.guess); // pairs with the swap in `lock`
+                debug_assert!(freed.is_ok(), "nobody else changes a lock that is held");
+            }
+        }
     }
 
     /// The number, perhaps out of date.

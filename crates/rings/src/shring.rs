@@ -3,7 +3,7 @@
 //! | word | written by | read by | line | ordering |
 //! |---|---|---|---|---|
 //! | `descriptor` | its cores, under the lock | NIC | 8 descriptors | body, published by `doorbell` |
-//! | `tail` | its cores | its cores | its own | `tail << 1 \| locked`: swap -> release of the lock |
+//! | `tail` | its cores | its cores | its own | `tail << 1 \| locked`: swap -> release, or swap, of the lock |
 //! | `doorbell` | its cores, under the lock | NIC | a register | ring -> acquire: descriptors below it are valid |
 //! | `completion` | NIC | core | 2 entries | publish -> acquire of the signal: entry and payload are valid |
 //! | `index` | core | NIC | its own | release -> acquire: completions below it are read |
@@ -33,6 +33,7 @@ use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::completions::{self, Reader, Writer};
 use crate::empties::{self, CHUNK, Consumer, NO_GROUP};
+pub use crate::lock::Unlock;
 use crate::lock::{self, Locked};
 use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, interface};
 
@@ -67,12 +68,14 @@ pub struct Sizes {
     pub shared_by: u32,
     /// Entries of a core's completion ring.
     pub completions: u32,
+    /// How a core frees the ring's lock.
+    pub unlock: Unlock,
 }
 
 impl Default for Sizes {
     /// As rxbisect §6 runs it: one ring of the default size for the 8 cores of a NIC.
     fn default() -> Sizes {
-        Sizes { ring: 1024, shared_by: 8, completions: 1024 }
+        Sizes { ring: 1024, shared_by: 8, completions: 1024, unlock: Unlock::Store }
     }
 }
 
@@ -137,7 +140,7 @@ pub fn build<S: Space>(
             hosts.push(HostHalf {
                 descriptor,
                 doorbell,
-                tail: Locked::new(tail),
+                tail: Locked::freed_by(tail, sizes.unlock),
                 left,
                 reader,
                 buffers,

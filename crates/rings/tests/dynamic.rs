@@ -8,12 +8,20 @@ use common::{Plain, counter};
 use memory::Ps;
 use rings::dynamic::Sizes;
 use rings::dynamic::judge::{Mode, Mode::Private, Mode::Shared, PERSISTS, SETTLE, SHORTEST, TRIAL};
+use rings::shring::Unlock;
 use rings::world::{Op, World};
 use rings::{Buffers, Host, Interface};
 
 const LEN: u16 = 64;
 const BUFFERS: u32 = 512;
-const SIZES: Sizes = Sizes { ring: 8, shared_by: 2, completions: 8, report: 1, round: Ps::from_us(1_000) };
+const SIZES: Sizes = Sizes {
+    ring: 8,
+    shared_by: 2,
+    completions: 8,
+    unlock: Unlock::Store,
+    report: 1,
+    round: Ps::from_us(1_000),
+};
 
 fn world(sizes: Sizes, queues: u32) -> (World<Plain>, Plain) {
     let (mut world, plain) = common::world(Interface::Dynamic(sizes), queues, BUFFERS);

@@ -12,11 +12,18 @@ use rings::{
 const BUFFERS: Geometry = Geometry { count: 12, stride: 128, offset: 0, room: 128 };
 
 fn interfaces() -> [Interface; 6] {
-    let dynamic = dynamic::Sizes { ring: 4, shared_by: 1, completions: 4, report: 1, round: Ps::ZERO };
+    let dynamic = dynamic::Sizes {
+        ring: 4,
+        shared_by: 1,
+        completions: 4,
+        report: 1,
+        round: Ps::ZERO,
+        ..Default::default()
+    };
     let bisect = rxbisect::Sizes { ax: 4, bx: 8, ..rxbisect::Sizes::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 4 }),
-        Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4 }),
+        Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4, ..Default::default() }),
         Interface::RxBisect(bisect),
         Interface::Dynamic(dynamic),
         Interface::DdRing(ddring::Sizes { ring: 4, ..ddring::Sizes::default() }),

@@ -38,10 +38,25 @@ const BUFFERS: u32 = 16;
 fn interface() -> impl Strategy<Value = (usize, Interface)> {
     let timeout = Ps::from_ns(500);
     let bisect = rxbisect::Sizes { ax: 2, bx: 4, group: 0, batch: 2, timeout, alloc_queues: 0 };
-    let dynamic = dynamic::Sizes { ring: 4, shared_by: QUEUES, completions: 2, report: 1, round: Ps(1) };
+    let dynamic = dynamic::Sizes {
+        ring: 4,
+        shared_by: QUEUES,
+        completions: 2,
+        report: 1,
+        round: Ps(1),
+        ..Default::default()
+    };
     prop_oneof![
         Just((1, Interface::PrivRing(privring::Sizes { ring: 4 }))),
-        Just((2, Interface::ShRing(shring::Sizes { ring: 4, shared_by: QUEUES, completions: 2 }))),
+        Just((
+            2,
+            Interface::ShRing(shring::Sizes {
+                ring: 4,
+                shared_by: QUEUES,
+                completions: 2,
+                ..Default::default()
+            })
+        )),
         Just((3, Interface::RxBisect(bisect))),
         Just((4, Interface::Dynamic(dynamic))),
         (1..=QUEUES).prop_map(|shared_by| {

@@ -13,8 +13,11 @@ fn power(range: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = u32> {
 
 fn interface(queues: u32) -> impl Strategy<Value = Interface> {
     let privring = power(1..=5).prop_map(|ring| Interface::PrivRing(privring::Sizes { ring }));
-    let shring = (power(2..=6), 1..=queues, power(1..=6))
-        .prop_map(|(ring, shared_by, completions)| shring::Sizes { ring, shared_by, completions })
+    let shring = (power(2..=6), 1..=queues, power(1..=6), any::<bool>())
+        .prop_map(|(ring, shared_by, completions, swap)| {
+            let unlock = if swap { shring::Unlock::Swap } else { shring::Unlock::Store };
+            shring::Sizes { ring, shared_by, completions, unlock }
+        })
         .prop_map(Interface::ShRing);
     let rxbisect = (power(1..=4), power(1..=5), 0..=queues, 1..=8u32, 0..4000u64, 0..=2u32)
         .prop_map(move |(ax, bx, group, batch, ns, alloc)| rxbisect::Sizes {
@@ -33,6 +36,7 @@ fn interface(queues: u32) -> impl Strategy<Value = Interface> {
             completions,
             report,
             round: Ps::from_ns(ns),
+            ..Default::default()
         })
         .prop_map(Interface::Dynamic);
     let ddring = (power(1..=6), 1..=queues, any::<bool>())

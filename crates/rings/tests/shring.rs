@@ -12,8 +12,11 @@ use rings::{Interface, Outcome};
 const LEN: u16 = 64;
 
 fn world(ring: u32, shared_by: u32, completions: u32, queues: u32) -> (World<Plain>, Plain) {
-    let (mut world, plain) =
-        common::world(Interface::ShRing(Sizes { ring, shared_by, completions }), queues, 256);
+    let (mut world, plain) = common::world(
+        Interface::ShRing(Sizes { ring, shared_by, completions, ..Default::default() }),
+        queues,
+        256,
+    );
     assert_eq!(world.fill(), 0);
     (world, plain)
 }
@@ -107,7 +110,7 @@ fn the_lock_is_taken_to_refill_and_only_then() {
 #[test]
 fn a_failed_allocation_is_a_debt_of_the_core_that_received() {
     let (mut world, _) = common::world(
-        Interface::ShRing(Sizes { ring: 4, shared_by: 2, completions: 8 }),
+        Interface::ShRing(Sizes { ring: 4, shared_by: 2, completions: 8, ..Default::default() }),
         2,
         4, // all buffers are posted
     );

@@ -32,7 +32,7 @@ fn corec(ring: u32, shared_by: u32) -> Interface {
 }
 
 fn shring(ring: u32, shared_by: u32, completions: u32) -> Interface {
-    Interface::ShRing(shring::Sizes { ring, shared_by, completions })
+    Interface::ShRing(shring::Sizes { ring, shared_by, completions, ..Default::default() })
 }
 
 #[test]

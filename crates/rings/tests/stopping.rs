@@ -18,7 +18,12 @@ fn interfaces() -> [Interface; 4] {
     let bisect = rxbisect::Sizes { ax, bx, group: 0, batch: 3, timeout, alloc_queues: 0 };
     [
         Interface::PrivRing(privring::Sizes { ring: RING }),
-        Interface::ShRing(shring::Sizes { ring: RING, shared_by: 2, completions: RING }),
+        Interface::ShRing(shring::Sizes {
+            ring: RING,
+            shared_by: 2,
+            completions: RING,
+            ..Default::default()
+        }),
         Interface::RxBisect(bisect),
         Interface::RxBisect(rxbisect::Sizes { alloc_queues: 2, ..bisect }),
     ]
@@ -31,7 +36,10 @@ fn world(interface: Interface, queues: u32) -> World<Plain> {
 }
 
 fn shared(shared_by: u32) -> World<Plain> {
-    world(Interface::ShRing(shring::Sizes { ring: 8, shared_by, completions: 8 }), shared_by)
+    world(
+        Interface::ShRing(shring::Sizes { ring: 8, shared_by, completions: 8, ..Default::default() }),
+        shared_by,
+    )
 }
 
 fn stop(world: &mut World<Plain>, core: u16) {

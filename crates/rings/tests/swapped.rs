@@ -16,7 +16,7 @@ const BUFFERS: Geometry = Geometry { count: 12, stride: 128, offset: 0, room: 12
 fn interfaces() -> [Interface; 4] {
     [
         Interface::PrivRing(privring::Sizes { ring: 4 }),
-        Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4 }),
+        Interface::ShRing(shring::Sizes { ring: 4, shared_by: 1, completions: 4, ..Default::default() }),
         Interface::RxBisect(rxbisect::Sizes { ax: 4, bx: 8, ..rxbisect::Sizes::default() }),
         Interface::Dynamic(dynamic::Sizes { ring: 4, shared_by: 1, report: 1, ..Default::default() }),
     ]

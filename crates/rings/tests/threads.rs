@@ -9,6 +9,7 @@ use std::thread;
 use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
 use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
+use rings::shring::Unlock;
 use rings::{Interface, build, corec, ddring, dynamic, pool, privring, rxbisect, shring, tx};
 
 const QUEUES: u32 = 3;
@@ -100,9 +101,12 @@ fn privring_between_threads() {
 
 #[test]
 fn shring_between_threads() {
-    let (_, cores) = run(&Interface::ShRing(shring::Sizes { ring: 64, shared_by: 3, completions: 32 }));
-    let locks: u64 = cores.iter().filter(|(name, _)| *name == "lock_taken").map(|(_, n)| n).sum();
-    assert!(locks > 0);
+    for unlock in [Unlock::Store, Unlock::Swap] {
+        let (_, cores) =
+            run(&Interface::ShRing(shring::Sizes { ring: 64, shared_by: 3, completions: 32, unlock }));
+        let locks: u64 = cores.iter().filter(|(name, _)| *name == "lock_taken").map(|(_, n)| n).sum();
+        assert!(locks > 0);
+    }
 }
 
 #[test]
@@ -120,7 +124,14 @@ fn rxbisect_between_threads() {
 /// Cores ask for one kind of ring and the other, against each other.
 #[test]
 fn dynamic_between_threads() {
-    let sizes = dynamic::Sizes { ring: 64, shared_by: 3, completions: 32, report: 4, round: Ps::from_us(1) };
+    let sizes = dynamic::Sizes {
+        ring: 64,
+        shared_by: 3,
+        completions: 32,
+        report: 4,
+        round: Ps::from_us(1),
+        ..Default::default()
+    };
     let (_, cores) = run(&Interface::Dynamic(sizes));
     let sum = |name: &str| cores.iter().filter(|(n, _)| *n == name).map(|(_, n)| n).sum::<u64>();
     assert!(sum("by_shared") > 0 && sum("by_private") > 0 && sum("switches") > 1, "{cores:?}");

@@ -181,8 +181,8 @@ fn privring_queues_cycle() {
 
 #[test]
 fn shring_queues_cycle() {
-    run(&Interface::ShRing(shring::Sizes { ring: 64, shared_by: 3, completions: 32 }));
-    run(&Interface::ShRing(shring::Sizes { ring: 16, shared_by: 2, completions: 16 })); // and one alone
+    run(&Interface::ShRing(shring::Sizes { ring: 64, shared_by: 3, completions: 32, ..Default::default() }));
+    run(&Interface::ShRing(shring::Sizes { ring: 16, shared_by: 2, completions: 16, ..Default::default() })); // and one alone
 }
 
 #[test]
@@ -194,7 +194,14 @@ fn rxbisect_queues_cycle() {
 
 #[test]
 fn dynamic_queues_cycle() {
-    let sizes = dynamic::Sizes { ring: 32, shared_by: 3, completions: 32, report: 4, round: Ps::from_us(1) };
+    let sizes = dynamic::Sizes {
+        ring: 32,
+        shared_by: 3,
+        completions: 32,
+        report: 4,
+        round: Ps::from_us(1),
+        ..Default::default()
+    };
     run(&Interface::Dynamic(sizes));
     run(&Interface::Dynamic(dynamic::Sizes { ring: 16, shared_by: 2, ..sizes })); // and one alone
 }

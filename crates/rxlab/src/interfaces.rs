@@ -2,6 +2,7 @@
 
 use rings::corec::Marks;
 use rings::ddring::Refill;
+use rings::shring::Unlock;
 use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
 use crate::fail::Fail;
@@ -20,6 +21,8 @@ pub(crate) struct Asked<'a> {
     pub ax_bx: [u32; 2],
     /// Cores that share a ring.
     pub shared_by: Option<u32>,
+    /// How a core of shring and dynamic frees its ring's lock.
+    pub unlock: &'a str,
     /// How a core of ddring takes buffers.
     pub refill: &'a str,
     /// Which batches corec marks.
@@ -34,21 +37,30 @@ impl Asked<'_> {
     pub(crate) fn interface(&self, name: &str, queues: u32) -> Result<Interface, Fail> {
         let ring = self.ring;
         // A value that is not allowed is refused, whether the interface uses it or not.
-        let (marks, refill) = (marks(self.marks)?, refill(self.refill)?);
+        let (unlock, marks, refill) = (unlock(self.unlock)?, marks(self.marks)?, refill(self.refill)?);
         let [ax, bx] = self.ax_bx;
         let shared_by = self.shared_by.unwrap_or(if name == "ddring" { 1 } else { queues });
         Ok(match name {
             "privring" => Interface::PrivRing(privring::Sizes { ring }),
-            "shring" => Interface::ShRing(shring::Sizes { ring, shared_by, ..Default::default() }),
+            "shring" => Interface::ShRing(shring::Sizes { ring, shared_by, unlock, ..Default::default() }),
             "rxbisect" => {
                 let sizes = rxbisect::Sizes::default();
                 Interface::RxBisect(rxbisect::Sizes { ax, bx, batch: sizes.batch.min(bx), ..sizes })
             }
-            "dynamic" => Interface::Dynamic(dynamic::Sizes { ring, shared_by, ..Default::default() }),
+            "dynamic" => Interface::Dynamic(dynamic::Sizes { ring, shared_by, unlock, ..Default::default() }),
             "corec" => Interface::Corec(corec::Sizes { ring, shared_by, marks }),
             "ddring" => Interface::DdRing(ddring::Sizes { ring, shared_by, refill }),
             _ => return Err(Fail::new(format!("unknown interface `{name}`; allowed: {ALLOWED}"))),
         })
+    }
+}
+
+/// How a lock is freed, by its name.
+fn unlock(name: &str) -> Result<Unlock, Fail> {
+    match name {
+        "store" => Ok(Unlock::Store),
+        "swap" => Ok(Unlock::Swap),
+        _ => Err(Fail::new(format!("--unlock: unknown `{name}`; allowed: store, swap"))),
     }
 }
 

@@ -68,6 +68,9 @@ pub(crate) struct What {
     /// Workers that share a ring [default: all for shring, dynamic and corec, 1 for ddring]
     #[arg(long, value_name = "N")]
     pub shared_by: Option<u32>,
+    /// How a worker of shring and dynamic frees its ring's lock: by a store, or by a swap, as DPDK's spinlock does
+    #[arg(long, value_name = "store|swap", default_value = "store")]
+    pub unlock: String,
     /// How a worker of ddring takes buffers: one for each frame (each) or for a burst at a time (bulk)
     #[arg(long, value_name = "each|bulk", default_value = "each")]
     pub refill: String,
@@ -151,6 +154,7 @@ impl What {
             ring: self.ring,
             ax_bx: [self.ax, self.bx],
             shared_by: self.shared_by,
+            unlock: &self.unlock,
             refill: &self.refill,
             marks: &self.marks,
         };

@@ -86,6 +86,9 @@ pub(crate) struct Setup {
     /// Cores of a port that share a ring [default: all for shring, dynamic and corec, 1 for ddring]
     #[arg(long, value_name = "N", help_heading = "Sizes")]
     pub shared_by: Option<u32>,
+    /// How a core of shring and dynamic frees its ring's lock: by a store, or by a swap, as DPDK's spinlock does
+    #[arg(long, value_name = "store|swap", default_value = "store", help_heading = "Sizes")]
+    pub unlock: String,
     /// How a core of ddring takes buffers: one for each frame (each) or for a burst at a time (bulk)
     #[arg(long, value_name = "each|bulk", default_value = "each", help_heading = "Sizes")]
     pub refill: String,
@@ -420,6 +423,7 @@ impl Ready {
             ring: s.ring,
             ax_bx: [s.ax, s.bx],
             shared_by: s.shared_by,
+            unlock: &s.unlock,
             refill: &s.refill,
             marks: &s.marks,
         };

@@ -23,7 +23,7 @@ struct Start {
 /// A filled port, a spare for each core.
 fn start(mut space: CheckedSpace, cores: u32, round: Ps) -> Start {
     let b: CheckedBuffers = buffers(&mut space, BUFFERS * cores);
-    let sizes = Sizes { ring: 2, shared_by: cores, completions: 2, report: 2, round };
+    let sizes = Sizes { ring: 2, shared_by: cores, completions: 2, report: 2, round, ..Default::default() };
     let (hosts, nic) = build(&mut space, &sizes, cores, b).unwrap();
     let space = space.share();
     let mut m = space.view(Side::Host);

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 26] = [
+const SCENARIOS: [Scenario; 27] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
@@ -34,6 +34,7 @@ const SCENARIOS: [Scenario; 26] = [
     shring::SHARED,
     shring::TOGETHER,
     shring::DRAINED,
+    shring::SWAPPED,
     rxbisect::COMBINED,
     rxbisect::FOREIGN,
     rxbisect::TOGETHER,

@@ -2,20 +2,26 @@
 
 use memory::checked::{Checked, CheckedBuffers, CheckedSpace, CheckedView, Scenario, spawn};
 use memory::{Buf, Side};
-use rings::shring::{HostHalf, NicHalf, Sizes, build};
+use rings::shring::{HostHalf, NicHalf, Sizes, Unlock, build};
 use rings::{Host, Nic};
 
 use crate::oracle::{Core, Port, Spares, buffers};
 
 pub(crate) const SHARED: Scenario = Scenario {
     name: "shring, 2 cores, ring 2, 3 frames",
-    run: |space| run(space, &[(0, 1), (1, 1), (0, 1)]),
+    run: |space| run(space, &[(0, 1), (1, 1), (0, 1)], Unlock::Store),
 };
 
 /// The completions of core 0's frames are written together.
 pub(crate) const TOGETHER: Scenario = Scenario {
     name: "shring, 2 cores, ring 2, 2 frames together and 1",
-    run: |space| run(space, &[(0, 2), (1, 1)]),
+    run: |space| run(space, &[(0, 2), (1, 1)], Unlock::Store),
+};
+
+/// The lock is freed as DPDK's is.
+pub(crate) const SWAPPED: Scenario = Scenario {
+    name: "shring, 2 cores, ring 2, 3 frames, unlocked by swaps",
+    run: |space| run(space, &[(0, 1), (1, 1), (0, 1)], Unlock::Swap),
 };
 
 /// The NIC has stopped; both cores drain at once.
@@ -28,9 +34,9 @@ struct Start {
     port: Port<NicHalf<CheckedView>>,
 }
 
-fn start(mut space: CheckedSpace) -> Start {
+fn start(mut space: CheckedSpace, unlock: Unlock) -> Start {
     let b: CheckedBuffers = buffers(&mut space, 4);
-    let sizes = Sizes { ring: 2, shared_by: 2, completions: 2 };
+    let sizes = Sizes { ring: 2, shared_by: 2, completions: 2, unlock };
     let (hosts, nic) = build(&mut space, &sizes, 2, b).unwrap();
     let space = space.share();
     let mut m = space.view(Side::Host);
@@ -40,8 +46,8 @@ fn start(mut space: CheckedSpace) -> Start {
 }
 
 /// Calls, each with so many frames for a queue.
-fn run(space: CheckedSpace, calls: &[(u16, usize)]) {
-    let Start { space, cores, mut port } = start(space);
+fn run(space: CheckedSpace, calls: &[(u16, usize)], unlock: Unlock) {
+    let Start { space, cores, mut port } = start(space, unlock);
     let receive = |(mut core, want): (Core<_>, u64)| {
         let mut m = space.view(Side::Host);
         spawn(move || {
@@ -57,7 +63,7 @@ fn run(space: CheckedSpace, calls: &[(u16, usize)]) {
 }
 
 fn drain(space: CheckedSpace) {
-    let Start { space, cores, mut port } = start(space);
+    let Start { space, cores, mut port } = start(space, Unlock::Store);
     let mut m = space.view(Side::Nic);
     port.deliver(&mut m, 0);
     port.nic.stop(&mut m);
@@ -83,6 +89,11 @@ fn frames_that_are_delivered_together_arrive_once_and_intact() {
 #[test]
 fn frames_arrive_once_and_intact() {
     crate::passes(SHARED);
+}
+
+#[test]
+fn a_lock_that_is_freed_by_a_swap_guards_as_well() {
+    crate::passes(SWAPPED);
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn restarted(mut space: CheckedSpace) {
 
 fn left(mut space: CheckedSpace) {
     let b = buffers(&mut space, 4);
-    let sizes = shring::Sizes { ring: 2, shared_by: 2, completions: 2 };
+    let sizes = shring::Sizes { ring: 2, shared_by: 2, completions: 2, ..Default::default() };
     let (hosts, nic) = shring::build(&mut space, &sizes, 2, b).unwrap();
     two(space, hosts, nic, Plan { b, count: 4, before: &[0, 0], stopped: 0, after: &[1] });
 }

@@ -20,6 +20,7 @@ impl Ready {
             "ddio_ways": self.server.caches.ddio_ways,
             "ring": s.ring,
             "shared_by": s.shared_by,
+            "unlock": s.unlock,
             "refill": s.refill,
             "marks": s.marks,
             "ax": s.ax,
@@ -85,6 +86,9 @@ impl Ready {
         }
         if let Some(shared_by) = s.shared_by {
             flag("shared-by", &shared_by);
+        }
+        if matches!(interface, "shring" | "dynamic") {
+            flag("unlock", &s.unlock);
         }
         if interface == "ddring" {
             flag("refill", &s.refill);

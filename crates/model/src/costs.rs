@@ -21,6 +21,10 @@ pub(crate) struct Costs {
     pub doorbell: u64,
     /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
     pub mmio: u64,
+    /// Until the PCIe root has taken a posted MMIO store of a core of the card's node; 0 where a core plays the card.
+    pub root: u64,
+    /// A core waits for a store only while its store buffer is full (A19), as no profile says what it waits.
+    pub buffered: bool,
     /// What lies in a cache of the other node is looked up in DRAM first (A38): not what a card there has
     /// written (A43).
     pub directory: bool,
@@ -38,8 +42,8 @@ pub(crate) struct Costs {
 
 /// Descriptors of a line: the words of so many frames come together (A43).
 const DESCRIPTORS: f64 = 4.0;
-/// Stores retire into the store buffer and their lines come in parallel: so many at a time (A19).
-const STORES: f64 = 8.0;
+/// Lines of stores that are under way at a time (A19).
+pub(crate) const STORES: usize = 8;
 
 impl Costs {
     pub(crate) fn new(s: &Server) -> Costs {
@@ -61,6 +65,8 @@ impl Costs {
             write: ns(c.pcie_write_ns.value) + way,
             doorbell: ns(c.doorbell_ns.value) + way,
             mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
+            root: if card { ns(c.snoop_ns.value) + 2 * way } else { 0 },
+            buffered: card && c.store_lines.is_absent(),
             directory: !s.nic.remote,
             far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
             between_share: card.then(|| overlap(&c.load_lines, 1.0)),
@@ -106,10 +112,10 @@ fn any_shares(nic: NicKind, c: &Constants) -> Shares {
         load: if nic == NicKind::Card { 1.0 } else { overlap(&c.load_lines, 1.0) },
         run: overlap(&c.run_lines, 1.0),
         behind: overlap(if c.run_lines.is_absent() { &c.pagerank_lines } else { &c.run_lines }, 1.0),
-        store: overlap(&c.store_lines, STORES),
+        store: overlap(&c.store_lines, STORES as f64),
         store_behind: overlap(
             &c.store_run_lines,
-            if c.store_lines.is_absent() { STORES } else { c.store_lines.value },
+            if c.store_lines.is_absent() { STORES as f64 } else { c.store_lines.value },
         ),
     }
 }

@@ -13,6 +13,7 @@ use std::rc::Rc;
 use corosensei::Yielder;
 use memory::{Buf, Ps};
 
+use crate::costs::STORES;
 use crate::hierarchy::Level;
 use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
@@ -71,6 +72,9 @@ pub struct View {
     recent: [u32; RECENT],
     /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
     drained: u64,
+    /// When each of the last stores has its line and leaves the store buffer (A19), round.
+    leaves: [u64; STORES],
+    stores: usize,
     stamp: u64,
     origin: Origin,
 }
@@ -98,6 +102,8 @@ impl View {
             prefetches: false,
             recent: [u32::MAX; RECENT],
             drained: 0,
+            leaves: [0; STORES],
+            stores: 0,
             stamp: 0,
             origin: Origin::default(),
         }
@@ -330,8 +336,9 @@ impl View {
         }
         cost.wait = cost.wait.max(self.until_free());
         self.taken = self.clock + cost.wait;
-        self.missed += cost.wait;
-        self.waits(self.clock, cost);
+        let before = self.clock;
+        self.waits(before, cost);
+        self.missed += self.clock - before;
     }
 
     /// How long a line that the core takes to store into it is held up by the one before (A61). What the core has
@@ -362,11 +369,44 @@ impl View {
         }
     }
 
-    /// A store at `at`: the core waits for its share. It is done when the line is there.
+    /// A store at `at`; it is done when the line is there.
     #[inline(always)]
     fn waits(&mut self, at: u64, cost: Cost) {
-        self.drained = self.drained.max(at + cost.miss);
-        self.clock += cost.wait;
+        let asked = self.enters(at, cost.wait);
+        self.leaves(asked + cost.miss);
+    }
+
+    /// A store at `at` enters the store buffer; when its line is asked for. The core waits only while the buffer is
+    /// full, or for `share` where the profile says what a store waits.
+    #[inline(always)]
+    fn enters(&mut self, at: u64, share: u64) -> u64 {
+        if !self.sim().costs.buffered {
+            self.clock += share;
+            return at;
+        }
+        let room = self.leaves[self.stores % STORES];
+        self.clock = self.clock.max(room);
+        at.max(room)
+    }
+
+    /// It leaves it once its line is there, behind those before it.
+    #[inline(always)]
+    fn leaves(&mut self, there: u64) {
+        self.drained = self.drained.max(there);
+        self.leaves[self.stores % STORES] = self.drained;
+        self.stores += 1;
+    }
+
+    /// A posted MMIO store leaves the core behind the stores before it, and those behind it wait until the PCIe
+    /// root has it (A64). The core itself goes on.
+    fn posted(&mut self) {
+        let Some(core) = self.core else { return };
+        let sim = self.sim();
+        let far = if sim.hierarchy.is_far(core as usize) { sim.costs.remote } else { 0 };
+        if sim.costs.root > 0 {
+            let there = self.drained.max(self.clock) + sim.costs.root + far;
+            self.leaves(there);
+        }
     }
 
     #[inline(always)]
@@ -525,6 +565,7 @@ impl View {
         sim.dma_write(t.first, 1, false, at);
         sim.links[port as usize].note(64);
         self.clock += sim.costs.mmio;
+        self.posted();
     }
 
     #[inline(always)]

@@ -82,9 +82,17 @@ fn cost_05_a_dma_written_frame_is_in_the_llc() {
 #[test]
 fn cost_06_store() {
     let mut w = World::new(server());
-    let t = w.table(4);
+    let t = w.table(2 * STORES + 2);
     w.core(0, move |m| {
-        assert_eq!(cost(m, |m| m.touch(t, 0, Touch::Write)), DRAM / STORES);
+        let store = |m: &mut View, line: u64| cost(m, |m| m.touch(t, line * 64, Touch::Write));
+        for line in 0..STORES {
+            assert_eq!(store(m, line), 0, "into the store buffer");
+        }
+        assert_eq!(store(m, STORES), DRAM, "until the first one leaves it");
+        for line in STORES + 1..2 * STORES {
+            assert_eq!(store(m, line), 0, "so have those beside it");
+        }
+        assert_eq!(store(m, 2 * STORES), DRAM);
         assert_eq!(touch(m, t, 0), L2);
     });
     w.run();
@@ -114,7 +122,7 @@ fn cost_08_dram_under_load() {
             m.touch(t, lines * 64, Touch::Write);
             lines += 1;
         }
-        assert_eq!(lines, (5_000 * NS).div_ceil(DRAM / STORES));
+        assert_eq!(lines, 5_000 * NS / DRAM * STORES + STORES + 1, "one more had to wait for the end");
         // The newest window is a quarter of the load.
         let u = lines as f64 * 64.0 / 400_000.0 / 4.0;
         let loaded = 85_000.0 + 25_000.0 * u / (1.0 - u);
@@ -132,7 +140,7 @@ fn cost_09_own_words() {
     let mut w = World::new(server());
     let f = w.words::<1>(Class::Body, Side::Host, 16);
     w.core(0, move |m| {
-        assert_eq!(cost(m, |m| m.write(f, 0, [1])), OP + DRAM / STORES, "a new line");
+        assert_eq!(cost(m, |m| m.write(f, 0, [1])), OP, "a new line, which comes meanwhile");
         assert_eq!(cost(m, |m| m.write(f, 1, [1])), OP, "the same line");
         assert_eq!(cost(m, |m| assert_eq!(m.read(f, 0), [1])), OP);
         assert_eq!(cost(m, |m| assert_eq!(m.read(f, 8), [0])), OP + DRAM, "the next line");

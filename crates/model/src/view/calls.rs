@@ -187,9 +187,11 @@ impl Memory for View {
         if bell.nic == NicKind::Core {
             self.clock += costs.mmio;
             let visible = self.stored(p.line, 8); // a plain word
+            self.posted();
             return self.store(p, value, visible);
         }
         self.clock += costs.op;
+        self.posted();
         let visible = self.clock + costs.doorbell;
         self.store(p, value, visible);
     }

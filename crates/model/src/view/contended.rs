@@ -4,10 +4,13 @@
 //! until it is done; others queue behind that in order of time (A18).
 
 use super::View;
-use crate::hierarchy::Level;
+use crate::hierarchy::{Level, mix};
 use crate::profile::NicKind;
 use crate::sampling::Kind;
 use crate::sim::WordLine;
+
+/// Readers of a line that is held get it within so many ps of each other: less than a cycle.
+const TURNS: u64 = 256;
 
 impl View {
     /// A load: a core without a copy waits for one.
@@ -23,7 +26,10 @@ impl View {
         let l = &mut self.sim().lines[line as usize];
         if l.has & me == 0 {
             l.has |= me;
-            let wait = l.changed.saturating_sub(at) + costs.snoop;
+            let held = l.changed.saturating_sub(at);
+            // Those who wait for one line get it one by one, in an order that nothing fixes (A18).
+            let turn = if held > 0 { mix(at << 6 ^ self.slot as u64) % TURNS } else { 0 };
+            let wait = held + turn + costs.snoop;
             self.missed += wait;
             self.clock += wait;
         }
@@ -35,16 +41,16 @@ impl View {
         self.order();
         let (me, at, costs) = (self.me, self.clock, self.sim().costs);
         let WordLine { has, changed, .. } = self.sim().lines[line as usize];
-        let mut wait = 0;
         let mut shows = changed.max(at + costs.op).max(self.drained);
         if has != me {
             self.sim().taken(line, at, self.slot);
             let cost = self.sim().prices_of(core).cost(Kind::Word, true, costs.snoop, Level::Snoop);
-            wait = cost.wait;
-            shows = shows.max(changed.max(at) + cost.miss);
+            let asked = self.enters(at, cost.wait);
+            shows = shows.max(changed.max(asked) + cost.miss);
+            self.leaves(shows);
         }
-        self.missed += wait;
-        self.clock += costs.op + wait;
+        self.missed += self.clock - at;
+        self.clock += costs.op;
         shows = shows.max(self.clock);
         self.sim().lines[line as usize].hold(me, shows);
         shows

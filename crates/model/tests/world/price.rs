@@ -21,6 +21,8 @@ pub(crate) const SNOOP: u64 = 60 * NS;
 pub(crate) const REMOTE: u64 = 70 * NS;
 /// A line from idle DRAM.
 pub(crate) const DRAM: u64 = 85 * NS;
+/// Readers of a line that is held get it within this of each other.
+pub(crate) const TURNS: u64 = 256;
 /// Stores leave through the store buffer, eight lines at a time.
 pub(crate) const STORES: u64 = 8;
 /// Independent loads of a busy core, where a core plays the card: so many lines at a time.

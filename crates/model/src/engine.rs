@@ -82,10 +82,12 @@ impl Engine {
     /// # Errors
     /// All agents wait for each other.
     pub fn run_until(&mut self, end: Ps) -> Result<(), EngineError> {
-        while let Some(next) = self.sim().schedule.pop(end.0) {
+        while let Some(next) = self.sim().schedule.next(end.0) {
             let sim = self.sim();
-            sim.floor = sim.schedule.floor().min(end.0);
-            self.resume(next);
+            sim.floor = sim.schedule.beside(next).0.min(end.0);
+            if self.resume(next) {
+                self.sim().schedule.set(next, PARKED);
+            }
         }
         if self.sim().schedule.floor() == PARKED && self.fibres.iter().any(Option::is_some) {
             let last = self.sim().slots.iter().map(|s| s.parked_at).max().unwrap_or(0);
@@ -103,7 +105,7 @@ impl Engine {
         let now = self.sim().schedule.floor();
         // Nobody is ahead of anybody now; a few rounds let whoever holds a lock give it up.
         for _ in 0..STOP_ROUNDS {
-            while self.sim().schedule.pop(u64::MAX).is_some() {}
+            self.sim().schedule.round();
             self.sim().floor = u64::MAX;
             for i in 0..self.fibres.len() {
                 self.resume(i);
@@ -115,10 +117,13 @@ impl Engine {
         Err(EngineError::Stuck(now as f64 / 1e6, self.sim().dump()))
     }
 
-    fn resume(&mut self, i: usize) {
-        let Some(fibre) = &mut self.fibres[i] else { return };
-        if let CoroutineResult::Return(()) = fibre.resume(()) {
+    /// An agent goes on; whether it has returned.
+    fn resume(&mut self, i: usize) -> bool {
+        let Some(fibre) = &mut self.fibres[i] else { return true };
+        let returned = matches!(fibre.resume(()), CoroutineResult::Return(()));
+        if returned {
             self.fibres[i] = None;
         }
+        returned
     }
 }

@@ -169,7 +169,9 @@ impl View {
     /// smaller number is first (A18). A core that comes back in a pause goes on behind it, and looks again.
     #[inline]
     fn order(&mut self) {
-        while self.clock >= self.sim().floor && (self.clock, self.slot) > self.sim().schedule.next() {
+        while self.clock >= self.sim().floor
+            && (self.clock, self.slot) > self.sim().schedule.beside(self.slot)
+        {
             if self.yielder.is_null() {
                 return; // set-up: nobody else runs
             }

@@ -40,18 +40,25 @@ fn recent(line: u32) -> usize {
 /// Lines between a buffer's start and its metadata (the mempool's own header).
 const META: u32 = 1;
 
-/// An agent's view.
+/// An agent's view. What every access and every switch looks at comes first, in few lines of the host: between two
+/// turns of an agent, some twenty others push them out of its caches.
+#[repr(C, align(64))]
 pub struct View {
     world: World,
+    clock: u64,
     yielder: *const Yielder<(), ()>,
     pub(crate) slot: usize,
-    agent: Agent,
     /// What the agent is, at hand for every access: its bit in [`WordLine`], its caches if it has some, its port.
     me: u64,
     core: Option<u32>,
+    agent: Agent,
+    /// Whether the agent has done something else than polling since it was last idle.
+    busy: bool,
+    /// Whether it ever has asked for lines ahead of use: most applications do not.
+    prefetches: bool,
+    /// The line of words that a core has fetched last.
+    crossed: u32,
     port: usize,
-    clock: u64,
-    reads: [Read; READS],
     read_count: usize,
     /// The earliest start of a poll that would see a value that was stored but not yet visible.
     pending: u64,
@@ -59,17 +66,8 @@ pub struct View {
     polled: u64,
     /// What this poll has waited for lines that others had: the next one does not.
     missed: u64,
-    /// Whether the agent has done something else than polling since.
-    busy: bool,
     /// When it last took a line from another core to store into it (A61).
     taken: u64,
-    /// The line of words that a core has fetched last.
-    crossed: u32,
-    prefetched: [(u32, u64); PREFETCHES],
-    /// Whether it ever has: most applications do not.
-    prefetches: bool,
-    /// Lines of tables that it has looked up last.
-    recent: [u32; RECENT],
     /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
     drained: u64,
     /// When each of the last stores has its line and leaves the store buffer (A19), round.
@@ -77,6 +75,10 @@ pub struct View {
     stores: usize,
     stamp: u64,
     origin: Origin,
+    reads: [Read; READS],
+    /// Lines of tables that it has looked up last.
+    recent: [u32; RECENT],
+    prefetched: [(u32, u64); PREFETCHES],
 }
 
 impl View {

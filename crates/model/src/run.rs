@@ -10,7 +10,7 @@ use memory::{Ps, Space};
 use nic::reorder::{Found, Order};
 use nic::{Config, Port, TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
-use rings::{Nic, tx};
+use rings::{AnyNic, Nic, tx};
 
 use crate::account::{self, Window};
 use crate::agents::{self, Book};
@@ -223,7 +223,7 @@ impl Run {
                 emulators.push((emulator, cache));
                 spawn_card(&mut engine, s, &port, (card, nic_tx), wire, &book)?;
             } else {
-                spawn_card(&mut engine, s, &port, (nic, nic_tx), wire, &book)?;
+                spawn_any(&mut engine, s, &port, (nic, nic_tx), wire, &book)?;
             }
             first += queues[p] as usize;
             for (q, (host, tx)) in hosts.into_iter().zip(host_txs).enumerate() {
@@ -453,6 +453,24 @@ pub(crate) struct Plug {
     /// Core of queue 0.
     pub first: usize,
     pub buffers: PoolId,
+}
+
+/// The card of whichever interface, told apart once and not frame by frame.
+fn spawn_any(
+    engine: &mut Engine,
+    s: &Scenario,
+    plug: &Plug,
+    (nic, tx): (AnyNic<View>, tx::NicTx<View>),
+    wire: Wire,
+    book: &Book,
+) -> Result<(), Error> {
+    match nic {
+        AnyNic::PrivRing(nic) => spawn_card(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::ShRing(nic) => spawn_card(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::RxBisect(nic) => spawn_card(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::Dynamic(nic) => spawn_card(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::DdRing(nic) => spawn_card(engine, s, plug, (nic, tx), wire, book),
+    }
 }
 
 fn spawn_card<R: Nic<View> + 'static>(

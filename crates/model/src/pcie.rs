@@ -23,7 +23,8 @@ impl Lane {
     #[inline(always)]
     fn stream(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
         let all = bytes + std::mem::take(&mut self.aside);
-        self.free_at = at.max(self.free_at) + (all as f64 * ps_per_byte) as u64;
+        // Signed conversions: the processor has an instruction for them.
+        self.free_at = at.max(self.free_at) + (all as i64 as f64 * ps_per_byte) as i64 as u64;
         self.free_at
     }
 

@@ -42,7 +42,7 @@ pub struct Headers {
 
 impl Headers {
     /// Reads the headers of a frame received in a burst that began at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn load<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion, now: Ps) -> Headers {
         let seen = SEEN.min(usize::from(c.len));
         let mut bytes = [0; SEEN];
@@ -52,7 +52,7 @@ impl Headers {
     }
 
     /// Writes back what has changed.
-    #[inline]
+    #[inline(always)]
     pub fn store<M: Memory>(&self, m: &mut M, frames: M::Buffers, c: &Completion) {
         if let Some(changed) = self.bytes.get(self.dirty.clone()) {
             m.put(frames, c.buf, self.dirty.start as u32, changed, changed.len() as u32);
@@ -89,7 +89,7 @@ impl Headers {
     }
 
     /// The flow that the frame belongs to, as it came.
-    #[inline]
+    #[inline(always)]
     pub fn key(&self) -> Option<Key> {
         let ports = match self.echo() {
             Some(at) => [self.bytes[at], self.bytes[at + 1], 0, 0],
@@ -197,30 +197,48 @@ impl Headers {
     }
 
     /// One hop less to live; `false`, and nothing changed, if there was none to lose.
-    #[inline]
+    #[inline(always)]
     pub fn hop(&mut self) -> bool {
-        let l3 = usize::from(self.parsed.l3);
-        let v4 = self.parsed.is_ipv4();
-        let at = l3 + if v4 { 8 } else { 7 };
-        let life = self.bytes[at];
-        if life <= 1 {
-            return false;
-        }
-        self.set(at, &[life - 1]);
-        if v4 {
+        if let Some((l3, header)) = self.ipv4_header() {
+            let life = header[8];
+            if life <= 1 {
+                return false;
+            }
             // Time to live is the first half of its 16-bit word.
-            self.fix(l3 + 10, u32::from(life) << 8, u32::from(life - 1) << 8);
+            let [old, new] = [life, life - 1].map(|life| u16::from(life) << 8);
+            let sum = checksum::update(u16::from_be_bytes([header[10], header[11]]), old, new);
+            header[8] = life - 1;
+            header[10..12].copy_from_slice(&sum.to_be_bytes());
+            self.changed(l3 + 8, 4);
+            return true;
         }
-        true
+        let at = usize::from(self.parsed.l3) + 7;
+        let life = self.bytes[at];
+        if life > 1 {
+            self.set(at, &[life - 1]);
+        }
+        life > 1
+    }
+
+    /// Where the IPv4 header is, if there is one: the parser has found all of it in view.
+    #[inline(always)]
+    fn ipv4_header(&mut self) -> Option<(usize, &mut [u8; 20])> {
+        let l3 = usize::from(self.parsed.l3);
+        let header = self.parsed.is_ipv4().then(|| self.bytes.get_mut(l3..))??;
+        Some((l3, header.first_chunk_mut()?))
     }
 
     /// Another IPv4 address at one end.
-    #[inline]
+    #[inline(always)]
     pub fn set_ipv4(&mut self, end: End, address: [u8; 4]) {
-        let Some(old) = self.ipv4(end) else { return };
+        let at = if end == End::Source { 12 } else { 16 };
+        let Some((l3, header)) = self.ipv4_header() else { return };
+        let old = [header[at], header[at + 1], header[at + 2], header[at + 3]];
         let (old, new) = (u32::from_be_bytes(old), u32::from_be_bytes(address));
-        self.set(self.address_at(end), &address);
-        self.fix(usize::from(self.parsed.l3) + 10, old, new);
+        let sum = checksum::update32(u16::from_be_bytes([header[10], header[11]]), old, new);
+        header[at..at + 4].copy_from_slice(&address);
+        header[10..12].copy_from_slice(&sum.to_be_bytes());
+        self.changed(l3 + 10, at - 6);
         if let Some(at) = self.pseudo_checksum_at() {
             self.fix_transport(at, old, new);
         }
@@ -248,22 +266,28 @@ impl Headers {
     }
 
     /// The link addresses of the next hop and of the port that sends.
-    #[inline]
+    #[inline(always)]
     pub fn set_macs(&mut self, destination: [u8; 6], source: [u8; 6]) {
         self.set(0, &destination);
         self.set(6, &source);
     }
 
-    #[inline]
+    #[inline(always)]
     fn set(&mut self, at: usize, new: &[u8]) {
         if let Some(place) = self.bytes[..self.seen].get_mut(at..at + new.len()) {
             place.copy_from_slice(new);
-            self.dirty = self.dirty.start.min(at)..self.dirty.end.max(at + new.len());
+            self.changed(at, new.len());
         }
     }
 
+    /// `len` bytes from `at` on are to be stored.
+    #[inline(always)]
+    fn changed(&mut self, at: usize, len: usize) {
+        self.dirty = self.dirty.start.min(at)..self.dirty.end.max(at + len);
+    }
+
     /// The checksum at `at` follows a change of a word that it covers.
-    #[inline]
+    #[inline(always)]
     fn fix(&mut self, at: usize, old: u32, new: u32) {
         let Some(sum) = self.bytes.get(at..at + 2) else { return };
         let sum = checksum::update32(u16::from_be_bytes([sum[0], sum[1]]), old, new);
@@ -271,7 +295,7 @@ impl Headers {
     }
 
     /// As [`fix`](Self::fix) for the transport's checksum, of which UDP over IPv4 may have none.
-    #[inline]
+    #[inline(always)]
     fn fix_transport(&mut self, at: usize, old: u32, new: u32) {
         if self.parsed.proto != UDP {
             return self.fix(at, old, new);

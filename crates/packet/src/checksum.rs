@@ -21,9 +21,13 @@ pub fn finish(sum: u64) -> u16 {
 
 /// As often as the largest sum needs: how often the one at hand does is no better guessed than the sum itself.
 fn fold(sum: u64) -> u16 {
-    let once = |sum: u64| (sum >> 16) + (sum & 0xffff);
     let short = (sum >> 32) + (sum & 0xffff_ffff); // 33 bits
     once(once(once(short))) as u16
+}
+
+#[inline(always)]
+fn once(sum: u64) -> u64 {
+    (sum >> 16) + (sum & 0xffff)
 }
 
 /// The checksum of an IPv4 header whose checksum field counts as zero. `header` is the whole header,
@@ -45,13 +49,17 @@ pub fn transport(addresses: &[u8], proto: u8, segment: &[u8]) -> u16 {
 
 /// The checksum after a 16-bit word that it covers changed from `old` to `new` (RFC 1624, equation
 /// 3).
+#[inline]
 pub fn update(checksum: u16, old: u16, new: u16) -> u16 {
-    finish(u64::from(!checksum) + u64::from(!old) + u64::from(new))
+    let sum = u64::from(!checksum) + u64::from(!old) + u64::from(new); // 18 bits
+    !(once(once(sum)) as u16)
 }
 
 /// [`update`] for a 32-bit word, such as an IPv4 address.
+#[inline]
 pub fn update32(checksum: u16, old: u32, new: u32) -> u16 {
-    finish(u64::from(!checksum) + u64::from(!old) + u64::from(new))
+    let sum = u64::from(!checksum) + u64::from(!old) + u64::from(new); // 34 bits
+    !(once(once(once(sum))) as u16)
 }
 
 /// [`update32`] for UDP over IPv4, where 0 means that there is no checksum and stays so.

@@ -92,6 +92,7 @@ pub trait Memory {
     fn read<const W: usize>(&mut self, w: Self::Words<W>, i: u64) -> [u64; W];
     /// The first `N` words of an entry after an [`acquire`](Self::acquire) that published it: its body
     /// without loading the signal again.
+    #[inline]
     fn body<const W: usize, const N: usize>(&mut self, w: Self::Words<W>, i: u64) -> [u64; N] {
         const { assert!(N <= W, "an entry has no such word") };
         let entry = self.read(w, i);

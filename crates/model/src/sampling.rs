@@ -208,8 +208,8 @@ impl Prices {
     }
 
     fn mean(&mut self, slot: usize) {
-        let times = || self.found[slot].iter().zip(self.levels).map(|(s, c)| s * c as f64);
-        let miss = times().sum::<f64>() as u64;
+        let times = || self.found[slot].iter().zip(self.levels).map(|(s, c)| s * c as i64 as f64);
+        let miss = times().sum::<f64>() as i64 as u64;
         self.means[slot] = if self.even {
             share(miss, self.shares[slot][0])
         } else {
@@ -231,8 +231,10 @@ impl Prices {
     }
 }
 
+#[inline(always)]
 fn share(miss: u64, share: f64) -> Cost {
-    Cost { miss, wait: (miss as f64 * share) as u64 }
+    // Signed conversions: the processor has an instruction for them.
+    Cost { miss, wait: (miss as i64 as f64 * share) as i64 as u64 }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The world that all agents share: words, buffers, caches, links, and who waits for what.
 
-use memory::{Class, Geometry, Ps, Side};
+use memory::{Class, Ps, Side};
 
 use crate::costs::{Costs, shares};
 use crate::dram::Dram;
@@ -502,13 +502,4 @@ pub(crate) fn may_write<const W: usize>(agent: Agent, w: Words<W>) -> bool {
         Side::Host => host,
         Side::Nic => !host && w.class != Class::Doorbell,
     }
-}
-
-/// First line of a frame and the number of lines that `len` bytes at `off` touch.
-#[inline(always)]
-pub(crate) fn lines_of(base: u32, g: &Geometry, buf: u64, off: u32, len: u32) -> (u32, u32) {
-    let start = buf as u32 * g.stride + g.offset + off;
-    let first = start / 64;
-    let last = (start + len.max(1) - 1) / 64;
-    (base + first, last - first + 1)
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use memory::{Class, Field, Geometry, LayoutError, Side, Space};
+use memory::{Buf, Class, Field, Geometry, LayoutError, Side, Space};
 
 use crate::profile::NicKind;
 use crate::view::View;
@@ -54,6 +54,27 @@ pub struct PoolId {
     pub(crate) index: u32,
     pub(crate) count: u32,
     pub(crate) room: u32,
+    /// The first buffer's first line, and bytes: from there to a frame's first byte, from one buffer to the next.
+    first: u32,
+    offset: u32,
+    stride: u32,
+}
+
+impl PoolId {
+    /// First line of a frame and the number of lines that `len` bytes at `off` touch.
+    #[inline(always)]
+    pub(crate) fn lines(self, buf: Buf, off: u32, len: u32) -> (u32, u32) {
+        let start = buf.0 as u32 * self.stride + self.offset + off;
+        let first = start / 64;
+        let last = (start + len.max(1) - 1) / 64;
+        (self.first + first, last - first + 1)
+    }
+
+    /// Line `line` of a buffer.
+    #[inline(always)]
+    pub(crate) fn line(self, buf: Buf, line: u32) -> u32 {
+        self.first + buf.0 as u32 * (self.stride / 64) + line
+    }
 }
 
 /// What is kept of a frame. A usual header and what is kept beside it share one line of the host.
@@ -139,8 +160,6 @@ pub(crate) struct Origin {
 /// A stretch of buffers.
 #[derive(Clone, Debug)]
 pub(crate) struct Pool {
-    pub geometry: Geometry,
-    pub first: u32,
     /// What is kept of each frame.
     pub frames: Vec<Kept>,
     /// Where each frame comes from; empty where nobody asks.
@@ -238,9 +257,9 @@ impl Space for ModelSpace {
         }
         l.buffer_end = first + lines as u32;
         let n = g.count as usize;
-        let pool = Pool { geometry: *g, first, frames: vec![Kept::EMPTY; n], origins: Vec::new() };
-        l.pools.push(pool);
-        Ok(PoolId { index: l.pools.len() as u32 - 1, count: g.count, room: g.room })
+        let index = l.pools.len() as u32;
+        l.pools.push(Pool { frames: vec![Kept::EMPTY; n], origins: Vec::new() });
+        Ok(PoolId { index, count: g.count, room: g.room, first, offset: g.offset, stride: g.stride })
     }
 
     fn table(&mut self, name: &'static str, bytes: u64) -> Result<Table, LayoutError> {

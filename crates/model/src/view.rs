@@ -18,7 +18,7 @@ use crate::hierarchy::Level;
 use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
-use crate::sim::{Agent, Claim, Pending, Read, Sim, WordLine, lines_of};
+use crate::sim::{Agent, Claim, Pending, Read, Sim, WordLine};
 use crate::space::{Origin, PoolId, Table};
 use calls::Place;
 
@@ -570,12 +570,6 @@ impl View {
         sim.links[port as usize].note(64);
         self.clock += sim.costs.mmio;
         self.posted();
-    }
-
-    #[inline(always)]
-    fn frame_lines(&self, b: PoolId, buf: Buf, off: u32, len: u32) -> (u32, u32) {
-        let pool = &self.sim().pools[b.index as usize];
-        lines_of(pool.first, &pool.geometry, buf.0, off, len)
     }
 
     /// Whether the run is over: agents return to let their rings be drained.

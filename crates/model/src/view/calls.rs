@@ -207,7 +207,7 @@ impl Memory for View {
 
     #[inline(always)]
     fn put(&mut self, b: PoolId, buf: Buf, off: u32, bytes: &[u8], len: u32) {
-        let (first, lines) = self.frame_lines(b, buf, off, len);
+        let (first, lines) = b.lines(buf, off, len);
         let at = self.clock;
         let sim = self.sim();
         let pool = &mut sim.pools[b.index as usize];
@@ -236,7 +236,7 @@ impl Memory for View {
 
     #[inline(always)]
     fn get(&mut self, b: PoolId, buf: Buf, off: u32, out: &mut [u8], len: u32) {
-        let (first, lines) = self.frame_lines(b, buf, off, len);
+        let (first, lines) = b.lines(buf, off, len);
         let at = self.clock;
         let sim = self.sim();
         if !out.is_empty() {
@@ -253,13 +253,11 @@ impl Memory for View {
 
     #[inline(always)]
     fn meta(&mut self, b: PoolId, buf: Buf, line: u32, how: Touch) {
-        let pool = &self.sim().pools[b.index as usize];
-        let l = pool.first + buf.0 as u32 * (pool.geometry.stride / 64) + META + line;
-        self.access(l, how == Touch::Write, Kind::Meta);
+        self.access(b.line(buf, META + line), how == Touch::Write, Kind::Meta);
     }
 
     fn prefetch(&mut self, b: PoolId, buf: Buf, off: u32) {
-        let (line, _) = self.frame_lines(b, buf, off, 1);
+        let (line, _) = b.lines(buf, off, 1);
         self.ask(line, false, Kind::Header);
     }
 
@@ -275,7 +273,7 @@ impl Memory for View {
         if self.sim().ahead {
             let raw = self.sim().words[place(w, i).word as usize + 1 - W];
             if let Ok(buf) = self.check(b, raw, 0) {
-                let (line, _) = self.frame_lines(b, buf, 0, 1);
+                let (line, _) = b.lines(buf, 0, 1);
                 self.ask(line, true, Kind::Header);
             }
         }
@@ -313,7 +311,7 @@ impl Memory for View {
     #[inline(always)]
     fn work(&mut self, cycles: u32) {
         self.busy = true;
-        self.clock += (f64::from(cycles) * self.sim().costs.cycle) as u64;
+        self.clock += (f64::from(cycles) * self.sim().costs.cycle) as i64 as u64; // signed: one instruction
     }
 
     #[inline(always)]

@@ -56,7 +56,7 @@ impl Engine {
     pub fn spawn(&mut self, agent: Agent, body: impl FnOnce(&mut View) + 'static) -> Result<(), EngineError> {
         let slot = self.fibres.len();
         let sim = self.sim();
-        sim.slots.push(Slot { agent, parked_at: 0, period: 1, reads: Vec::new() });
+        sim.slots.push(Slot::new(agent));
         sim.schedule.add();
         let world = self.world.clone();
         // A fibre takes its closure over on its own stack, and a small one only.
@@ -84,9 +84,14 @@ impl Engine {
     pub fn run_until(&mut self, end: Ps) -> Result<(), EngineError> {
         while let Some(next) = self.sim().schedule.next(end.0) {
             let sim = self.sim();
-            sim.floor = sim.schedule.beside(next).0.min(end.0);
+            let (floor, then) = sim.schedule.beside(next);
+            sim.floor = floor.min(end.0);
+            // Most often it is the one after this: others have pushed its lines out of the host's nearest cache.
+            if let Some(slot) = sim.slots.get(then) {
+                slot.expect();
+            }
             if self.resume(next) {
-                self.sim().schedule.set(next, PARKED);
+                self.returned(next);
             }
         }
         if self.sim().schedule.floor() == PARKED && self.fibres.iter().any(Option::is_some) {
@@ -94,6 +99,12 @@ impl Engine {
             return Err(EngineError::Stuck(last as f64 / 1e6, self.sim().dump()));
         }
         Ok(())
+    }
+
+    /// An agent has returned before the end.
+    #[cold]
+    fn returned(&mut self, i: usize) {
+        self.sim().schedule.set(i, PARKED);
     }
 
     /// Tells every agent to return and runs them until they have.

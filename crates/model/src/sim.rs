@@ -10,7 +10,7 @@ use crate::profile::{NicKind, Server};
 use crate::sampling::{Cost, Kind, Prices, Sample};
 use crate::scenario::Pause;
 use crate::schedule::{PARKED, Schedule};
-use crate::space::{Layout, Pool, Words};
+use crate::space::{Layout, Pool, Words, expect};
 
 /// Who an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +192,27 @@ pub(crate) struct Slot {
     /// The word lines it is parked on.
     pub reads: Vec<Read>,
     pub period: u64,
+    /// Where its view lies and where its stack ends while it does not run: what the host is asked for ahead of its
+    /// turn.
+    pub warm: [*const u8; 2],
+}
+
+/// Lines of a view, and of a stack, that an agent touches at once when its turn comes.
+const VIEW: usize = 3;
+const STACK: usize = 5;
+
+impl Slot {
+    pub(crate) fn new(agent: Agent) -> Slot {
+        Slot { agent, parked_at: 0, reads: Vec::new(), period: 1, warm: [std::ptr::null(); 2] }
+    }
+
+    /// Asks the host for what the agent touches first.
+    #[inline(always)]
+    pub(crate) fn expect(&self) {
+        let [view, stack] = self.warm;
+        (0..VIEW).for_each(|line| expect(view.wrapping_add(line * 64)));
+        (0..STACK).for_each(|line| expect(stack.wrapping_add(line * 64)));
+    }
 }
 
 /// Everything.

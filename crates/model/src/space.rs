@@ -77,6 +77,19 @@ impl PoolId {
     }
 }
 
+/// Asks the host for a line that is about to be used.
+#[inline(always)]
+pub(crate) fn expect(line: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch of any address has no effect that a program can see.
+    unsafe {
+        use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(line.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = line;
+}
+
 /// What is kept of a frame. A usual header and what is kept beside it share one line of the host.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
@@ -98,12 +111,7 @@ impl Kept {
     /// Asks the host for a frame that an agent is about to read.
     #[inline(always)]
     pub(crate) fn expect(&self) {
-        #[cfg(target_arch = "x86_64")]
-        // SAFETY: a prefetch of any address has no effect that a program can see.
-        unsafe {
-            use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(self).cast());
-        }
+        expect(std::ptr::from_ref(self).cast());
     }
 
     const EMPTY: Kept = Kept { stamp: 0, puts: 0, known: 0, head: [0; KEPT] };

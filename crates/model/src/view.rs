@@ -46,12 +46,14 @@ const META: u32 = 1;
 pub struct View {
     world: World,
     clock: u64,
-    yielder: *const Yielder<(), ()>,
-    pub(crate) slot: usize,
+    /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
+    drained: u64,
     /// What the agent is, at hand for every access: its bit in [`WordLine`], its caches if it has some, its port.
     me: u64,
     core: Option<u32>,
     agent: Agent,
+    pub(crate) slot: usize,
+    yielder: *const Yielder<(), ()>,
     /// Whether the agent has done something else than polling since it was last idle.
     busy: bool,
     /// Whether it ever has asked for lines ahead of use: most applications do not.
@@ -68,8 +70,6 @@ pub struct View {
     missed: u64,
     /// When it last took a line from another core to store into it (A61).
     taken: u64,
-    /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
-    drained: u64,
     /// When each of the last stores has its line and leaves the store buffer (A19), round.
     leaves: [u64; STORES],
     stores: usize,
@@ -113,6 +113,7 @@ impl View {
 
     pub(crate) fn enter(&mut self, yielder: &Yielder<(), ()>) {
         self.yielder = yielder;
+        self.sim().slots[self.slot].warm[0] = std::ptr::from_ref(self).cast();
         self.clock = self.sim().schedule.at(self.slot);
     }
 
@@ -141,7 +142,10 @@ impl View {
     #[inline(always)]
     fn hand_over(&mut self) {
         if !self.yielder.is_null() {
-            self.sim().switches += 1;
+            let end = 0u8;
+            let sim = self.sim();
+            sim.switches += 1;
+            sim.slots[self.slot].warm[1] = &raw const end;
             // SAFETY: `enter` stored the yielder of the fibre that owns this view and runs it now; it
             // lives until the fibre's closure returns.
             unsafe { (*self.yielder).suspend(()) };

@@ -253,6 +253,11 @@ impl Memory for View {
 
     #[inline(always)]
     fn meta(&mut self, b: PoolId, buf: Buf, line: u32, how: Touch) {
+        if line == 0
+            && let Some(frame) = self.sim().pools[b.index as usize].frames.get(buf.0 as usize)
+        {
+            frame.expect(); // its headers are read next
+        }
         self.access(b.line(buf, META + line), how == Touch::Write, Kind::Meta);
     }
 

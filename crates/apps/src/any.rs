@@ -98,10 +98,23 @@ impl<M: Memory, T: FlowTable<M>, S: Store<M>> App<M> for AnyApp<M, T, S> {
     }
 
     fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
-        each!(self, app => app.process(m, frames, burst, batch))
+        each!(self, app => apart(app, m, frames, burst, batch))
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
         each!(self, app => App::<M>::counters(app))
     }
+}
+
+/// [`App::process`] in a function of its own: in one with all others, what one application keeps on its stack would
+/// lie scattered over what all of them do.
+#[inline(never)]
+fn apart<M: Memory, A: App<M>>(
+    app: &mut A,
+    m: &mut M,
+    frames: M::Buffers,
+    burst: &[Completion],
+    batch: &mut Batch,
+) {
+    app.process(m, frames, burst, batch);
 }

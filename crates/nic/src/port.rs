@@ -112,6 +112,7 @@ impl<R> Port<R> {
     /// Until then the agent pauses, and sends the notices that fall due. When it is late, because
     /// stores take longer than the wire, frames wait in the card's buffer, and what does not fit there
     /// is dropped: admission looks at the frame's own time, not at the agent's.
+    #[inline(always)]
     pub fn receive<M: Memory>(&mut self, m: &mut M, a: &Arrival<'_>) -> (u16, Outcome)
     where
         R: Nic<M>,
@@ -143,6 +144,7 @@ impl<R> Port<R> {
         outcome
     }
 
+    #[inline(always)]
     fn store<M: Memory>(&mut self, m: &mut M, at: Ps, a: &Arrival<'_>, class: Class) -> Outcome
     where
         R: Nic<M>,
@@ -161,6 +163,7 @@ impl<R> Port<R> {
     }
 
     /// Pauses until `until` and sends on the way what falls due.
+    #[inline]
     pub fn rest<M: Memory>(&mut self, m: &mut M, until: Ps)
     where
         R: Nic<M>,

@@ -89,7 +89,7 @@ impl<M: Memory> TxPort<M> {
 
     /// Sends the next frame and tells `wire`; whether there was one. A card that is further ahead of the
     /// wire than its buffer allows pauses first.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, m: &mut M, wire: impl FnOnce(Sent<'_>)) -> bool {
         let Some((queue, descriptors)) = self.tx.collect(m, &mut self.segments) else { return false };
         let start = self.wire.free().saturating_sub(self.ahead);
@@ -111,6 +111,7 @@ impl<M: Memory> TxPort<M> {
     }
 
     /// Reads the frame in hand: its first buffer and its length; `None` if it names no bytes of ours.
+    #[inline(always)]
     fn read(&mut self, m: &mut M) -> Option<(Buf, u32)> {
         let (mut first, mut len, mut seen) = (None, 0, 0);
         for s in &self.segments {

@@ -531,7 +531,7 @@ impl<M: Memory> NicHalf<M> {
 }
 
 impl<M: Memory> Nic<M> for NicHalf<M> {
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
         let (b, together) = (self.buffers, u64::from(self.write_back.together));
         let Some((ring, _)) = self.ring(queue) else {

@@ -192,7 +192,7 @@ impl<M: Memory> Queue<M> {
 }
 
 impl<M: Memory> Nic<M> for NicHalf<M> {
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
         let Some(q) = self.rings.get_mut(usize::from(queue)) else {
             return out.fill(Outcome::RingFull); // a queue that does not exist has no room

@@ -328,7 +328,7 @@ struct Queue<M: Memory> {
 }
 
 impl<M: Memory> Nic<M> for NicHalf<M> {
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
         let Some(q) = self.queues.get_mut(usize::from(queue)) else {
             return out.fill(Outcome::RingFull); // a queue that does not exist has no room

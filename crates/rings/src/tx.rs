@@ -287,6 +287,7 @@ impl<M: Memory> NicTx<M> {
     /// segments replace what `out` held. Returns the queue and the number of descriptors, to be
     /// passed to [`sent`](Self::sent) once the payload is read. The segments are as the host wrote
     /// them: [`Memory::check`] comes before any use.
+    #[inline(always)]
     pub fn collect(&mut self, m: &mut M, out: &mut Vec<Segment>) -> Option<(u16, usize)> {
         let count = self.rings.len();
         let mut at = self.turn;
@@ -307,6 +308,7 @@ impl<M: Memory> NicTx<M> {
     /// `descriptors` more of `queue` are read. Writes a completion every `complete_every` of them,
     /// and when the queue has run empty: no later frame might come to complete the last ones, and
     /// their buffers would be stuck in the ring.
+    #[inline(always)]
     pub fn sent(&mut self, m: &mut M, queue: u16, descriptors: usize) {
         let Some(q) = self.rings.get_mut(usize::from(queue)) else { return };
         let collected = q.head.wrapping_sub(q.sent);
@@ -331,6 +333,7 @@ impl<M: Memory> NicTx<M> {
 impl<M: Memory> Queue<M> {
     /// Reads the doorbell. A value that goes back or beyond the ring is ignored: a core can only stop
     /// its own ring by it.
+    #[inline(always)]
     fn refresh(&mut self, m: &mut M) {
         let tail = m.acquire(self.doorbell, 0); // pairs with the host's `ring`
         if tail.wrapping_sub(self.sent) <= self.size && tail.wrapping_sub(self.tail) <= self.size {
@@ -346,6 +349,7 @@ impl<M: Memory> Queue<M> {
         self.complete(m);
     }
 
+    #[inline(always)]
     fn ready(&mut self, m: &mut M) -> bool {
         if self.stopped {
             return false;
@@ -357,6 +361,7 @@ impl<M: Memory> Queue<M> {
     }
 
     /// Sent to the last descriptor that the host has posted.
+    #[inline(always)]
     fn is_empty(&mut self, m: &mut M) -> bool {
         if self.sent == self.tail {
             self.refresh(m);
@@ -365,6 +370,7 @@ impl<M: Memory> Queue<M> {
     }
 
     /// Reads one frame's descriptors. What is posted ends a frame even if a faulty host says not.
+    #[inline(always)]
     fn take(&mut self, m: &mut M, out: &mut Vec<Segment>) {
         out.clear();
         let mut bytes = WIRE;
@@ -384,6 +390,7 @@ impl<M: Memory> Queue<M> {
         }
     }
 
+    #[inline(always)]
     fn complete(&mut self, m: &mut M) {
         if self.told != self.sent {
             self.told = self.sent;

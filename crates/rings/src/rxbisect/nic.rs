@@ -255,7 +255,7 @@ impl<M: Memory> NicHalf<M> {
 }
 
 impl<M: Memory> Nic<M> for NicHalf<M> {
-    #[inline]
+    #[inline(always)]
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
         let queue = usize::from(queue);
         if queue >= self.bx.len() {

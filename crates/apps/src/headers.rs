@@ -41,14 +41,19 @@ pub struct Headers {
 }
 
 impl Headers {
-    /// Reads the headers of a frame received in a burst that began at `now`.
+    /// Those of a frame received in a burst that began at `now`, to be [loaded](Self::load).
     #[inline(always)]
-    pub fn load<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion, now: Ps) -> Headers {
+    pub fn of(c: &Completion, now: Ps) -> Headers {
         let seen = SEEN.min(usize::from(c.len));
-        let mut bytes = [0; SEEN];
-        m.get(frames, c.buf, 0, &mut bytes[..seen], seen as u32);
-        let parsed = packet::parse(&bytes[..seen]);
-        Headers { bytes, seen, len: c.len, parsed, now, dirty: Range { start: SEEN, end: 0 } }
+        let dirty = Range { start: SEEN, end: 0 };
+        Headers { bytes: [0; SEEN], seen, len: c.len, parsed: Parsed::default(), now, dirty }
+    }
+
+    /// Reads them, to where they stay: what a function returns is moved.
+    #[inline(always)]
+    pub fn load<M: Memory>(&mut self, m: &mut M, frames: M::Buffers, c: &Completion) {
+        m.get(frames, c.buf, 0, &mut self.bytes[..self.seen], self.seen as u32);
+        self.parsed = packet::parse(&self.bytes[..self.seen]);
     }
 
     /// Writes back what has changed.

@@ -65,7 +65,8 @@ pub trait App<M: Memory> {
             }
             headers::metadata(m, frames, c);
             m.work(self.cycles());
-            let mut headers = Headers::load(m, frames, c, now);
+            let mut headers = Headers::of(c, now);
+            headers.load(m, frames, c);
             let verdict = if headers.is_bad() {
                 Verdict::Drop(Cause::BadHeader)
             } else if headers.is_ip() {

@@ -85,7 +85,7 @@ impl Engine {
         while let Some(next) = self.sim().schedule.next(end.0) {
             let sim = self.sim();
             let (floor, then) = sim.schedule.beside(next);
-            sim.floor = floor.min(end.0);
+            sim.set_floor(floor.min(end.0));
             // Most often it is the one after this: others have pushed its lines out of the host's nearest cache.
             if let Some(slot) = sim.slots.get(then) {
                 slot.expect();
@@ -117,7 +117,7 @@ impl Engine {
         // Nobody is ahead of anybody now; a few rounds let whoever holds a lock give it up.
         for _ in 0..STOP_ROUNDS {
             self.sim().schedule.round();
-            self.sim().floor = u64::MAX;
+            self.sim().set_floor(u64::MAX);
             for i in 0..self.fibres.len() {
                 self.resume(i);
             }

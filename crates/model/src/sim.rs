@@ -222,8 +222,9 @@ pub struct Sim {
     pub(crate) schedule: Schedule,
     /// The earliest time at which an agent other than the running one acts.
     pub(crate) floor: u64,
-    /// How far ahead of `floor` an agent may run, ps.
+    /// How far ahead of `floor` an agent may run, ps, and when that is.
     pub(crate) window: u64,
+    pub(crate) until: u64,
     /// Cores do nothing in this span.
     pub(crate) stall: (u64, u64),
     /// Pauses of all cores.
@@ -274,6 +275,7 @@ impl Sim {
             schedule: Schedule::default(),
             floor: 0,
             window: 0,
+            until: 0,
             stall: (u64::MAX, u64::MAX),
             pause: None,
             pressed: 0,
@@ -449,8 +451,15 @@ impl Sim {
         let past = at.saturating_sub(s.parked_at);
         let t = s.parked_at + past.div_ceil(s.period) * s.period;
         if self.schedule.sooner(a, t) {
-            self.floor = self.floor.min(t);
+            self.set_floor(self.floor.min(t));
         }
+    }
+
+    /// No agent but the running one acts before `floor`.
+    #[inline(always)]
+    pub(crate) fn set_floor(&mut self, floor: u64) {
+        self.floor = floor;
+        self.until = floor.saturating_add(self.window);
     }
 
     /// The gauges at `at`: a parked core has been idle since.

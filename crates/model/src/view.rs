@@ -51,6 +51,8 @@ pub struct View {
     /// What the agent is, at hand for every access: its bit in [`WordLine`], its caches if it has some, its port.
     me: u64,
     core: Option<u32>,
+    /// Whether the core is on the far node.
+    far: bool,
     agent: Agent,
     pub(crate) slot: usize,
     yielder: *const Yielder<(), ()>,
@@ -83,7 +85,10 @@ pub struct View {
 
 impl View {
     pub(crate) fn new(world: World, slot: usize, agent: Agent) -> View {
+        // SAFETY: no other reference to the world lives while a view is made: on its fibre, or for set-up.
+        let hierarchy = unsafe { &(*world.get()).hierarchy };
         View {
+            far: agent.caches().is_some_and(|core| hierarchy.is_far(core as usize)),
             world,
             yielder: std::ptr::null(),
             slot,
@@ -453,7 +458,7 @@ impl View {
         } else if sim.hierarchy.sample.has(line) {
             sim.simulate(core, line, write, kind, at)
         } else {
-            sim.prices_of(core).mean_of(kind, write)
+            sim.prices[usize::from(self.far)].mean_of(kind, write)
         };
         if write { self.waits(at, cost) } else { self.clock += cost.wait }
     }
@@ -531,7 +536,6 @@ impl View {
     /// The core reads or writes `lines` of a frame from byte `off` on.
     #[inline(always)]
     fn frame(&mut self, first: u32, lines: u32, off: u32, write: bool) {
-        let Some(core) = self.core else { return };
         // Headers lie in two lines, and where a parser looks next depends on what it found.
         let [one, two] = if off < 64 { [Kind::Header, Kind::Payload] } else { [Kind::Payload, Kind::Run] };
         if self.prefetches || self.sim().hierarchy.sample.may_have(first, first + lines - 1) {
@@ -542,19 +546,19 @@ impl View {
         }
         // None of them is simulated.
         self.busy = true;
-        self.average(core, one, write);
+        self.average(one, write);
         if lines > 1 {
-            self.average(core, two, write);
+            self.average(two, write);
         }
         for _ in 2..lines {
-            self.average(core, Kind::Run, write);
+            self.average(Kind::Run, write);
         }
     }
 
     /// A line that is not simulated costs what its kind costs.
     #[inline(always)]
-    fn average(&mut self, core: u32, kind: Kind, write: bool) {
-        let cost = self.sim().prices_of(core).mean_of(kind, write);
+    fn average(&mut self, kind: Kind, write: bool) {
+        let cost = self.sim().prices[usize::from(self.far)].mean_of(kind, write);
         if write { self.waits(self.clock, cost) } else { self.clock += cost.wait }
     }
 

@@ -67,7 +67,7 @@ pub enum Steer {
 }
 
 impl Steering for Steer {
-    #[inline]
+    #[inline(always)]
     fn number(&self, parsed: &Parsed, bytes: &[u8]) -> Option<u32> {
         match self {
             Steer::Rss(rss) => rss.number(parsed, bytes),

@@ -20,7 +20,7 @@ impl Draw {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn next(&self, rng: &mut Pcg64Mcg) -> u64 {
         match self {
             Draw::Uniform(n) => below(rng, *n),

@@ -161,7 +161,8 @@ struct Open {
 
 impl Open {
     fn read<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion, now: Ps) -> Open {
-        let headers = Headers::load(m, frames, c, now);
+        let mut headers = Headers::of(c, now);
+        headers.load(m, frames, c);
         let whole = !headers.is_bad() && headers.is_ip();
         let packet = Packet { frames, buf: c.buf, len: c.len };
         let asked = if whole { Asked::read(m, &packet, &headers) } else { None };

@@ -84,6 +84,17 @@ impl Memory for View {
     }
 
     #[inline(always)]
+    fn body<const W: usize, const N: usize>(&mut self, w: Words<W>, i: u64) -> [u64; N] {
+        const { assert!(N <= W, "an entry has no such word") };
+        let p = place(w, i);
+        self.load((p.line, w.nic));
+        let first = p.word as usize + 1 - W;
+        let mut body = [0; N];
+        body.copy_from_slice(&self.sim().words[first..first + N]);
+        body
+    }
+
+    #[inline(always)]
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
@@ -172,7 +183,7 @@ impl Memory for View {
             self.parks(until.0, 1);
         } else {
             self.forget();
-            if until.0 > self.sim().floor.saturating_add(self.sim().window) {
+            if until.0 > self.sim().until {
                 self.suspend(until.0);
             }
             self.clock = self.clock.max(until.0);
@@ -321,8 +332,7 @@ impl Memory for View {
 
     #[inline(always)]
     fn chain(&mut self) {
-        let sim = self.sim();
-        if self.clock > sim.floor.saturating_add(sim.window) {
+        if self.clock > self.sim().until {
             self.suspend(self.clock);
         }
     }

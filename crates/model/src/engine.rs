@@ -12,7 +12,7 @@ use corosensei::{Coroutine, CoroutineResult};
 use memory::Ps;
 
 use crate::schedule::PARKED;
-use crate::sim::{Agent, Sim, Slot};
+use crate::sim::{Agent, Sim, Slot, Warm};
 use crate::view::{View, World};
 
 /// Stack of a fibre, bytes.
@@ -57,6 +57,7 @@ impl Engine {
         let slot = self.fibres.len();
         let sim = self.sim();
         sim.slots.push(Slot::new(agent));
+        sim.warm.push(Warm::NOWHERE);
         sim.schedule.add();
         let world = self.world.clone();
         // A fibre takes its closure over on its own stack, and a small one only.
@@ -87,8 +88,8 @@ impl Engine {
             let (floor, then) = sim.schedule.beside(next);
             sim.set_floor(floor.min(end.0));
             // Most often it is the one after this: others have pushed its lines out of the host's nearest cache.
-            if let Some(slot) = sim.slots.get(then) {
-                slot.expect();
+            if let Some(warm) = sim.warm.get(then) {
+                warm.expect();
             }
             if self.resume(next) {
                 self.returned(next);

@@ -192,9 +192,14 @@ pub(crate) struct Slot {
     /// The word lines it is parked on.
     pub reads: Vec<Read>,
     pub period: u64,
-    /// Where its view lies and where its stack ends while it does not run: what the host is asked for ahead of its
-    /// turn.
-    pub warm: [*const u8; 2],
+}
+
+/// Where an agent's view lies and where its stack ends while it does not run: what the host is asked for ahead of its
+/// turn.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Warm {
+    pub view: *const u8,
+    pub stack: *const u8,
 }
 
 /// Lines of a view, and of a stack, that an agent touches at once when its turn comes.
@@ -203,21 +208,26 @@ const STACK: usize = 5;
 
 impl Slot {
     pub(crate) fn new(agent: Agent) -> Slot {
-        Slot { agent, parked_at: 0, reads: Vec::new(), period: 1, warm: [std::ptr::null(); 2] }
+        Slot { agent, parked_at: 0, reads: Vec::new(), period: 1 }
     }
+}
+
+impl Warm {
+    pub(crate) const NOWHERE: Warm = Warm { view: std::ptr::null(), stack: std::ptr::null() };
 
     /// Asks the host for what the agent touches first.
     #[inline(always)]
-    pub(crate) fn expect(&self) {
-        let [view, stack] = self.warm;
-        (0..VIEW).for_each(|line| expect(view.wrapping_add(line * 64)));
-        (0..STACK).for_each(|line| expect(stack.wrapping_add(line * 64)));
+    pub(crate) fn expect(self) {
+        (0..VIEW).for_each(|line| expect(self.view.wrapping_add(line * 64)));
+        (0..STACK).for_each(|line| expect(self.stack.wrapping_add(line * 64)));
     }
 }
 
 /// Everything.
 pub struct Sim {
     pub(crate) slots: Vec<Slot>,
+    /// Of each agent, close together: every switch looks at two of them.
+    pub(crate) warm: Vec<Warm>,
     /// When each agent goes on.
     pub(crate) schedule: Schedule,
     /// The earliest time at which an agent other than the running one acts.
@@ -272,6 +282,7 @@ impl Sim {
         let shares = |level| shares(server.nic.kind, &server.constants, level);
         Sim {
             slots: Vec::new(),
+            warm: Vec::new(),
             schedule: Schedule::default(),
             floor: 0,
             window: 0,

@@ -118,7 +118,7 @@ impl View {
 
     pub(crate) fn enter(&mut self, yielder: &Yielder<(), ()>) {
         self.yielder = yielder;
-        self.sim().slots[self.slot].warm[0] = std::ptr::from_ref(self).cast();
+        self.sim().warm[self.slot].view = std::ptr::from_ref(self).cast();
         self.clock = self.sim().schedule.at(self.slot);
     }
 
@@ -150,7 +150,7 @@ impl View {
             let end = 0u8;
             let sim = self.sim();
             sim.switches += 1;
-            sim.slots[self.slot].warm[1] = &raw const end;
+            sim.warm[self.slot].stack = &raw const end;
             // SAFETY: `enter` stored the yielder of the fibre that owns this view and runs it now; it
             // lives until the fibre's closure returns.
             unsafe { (*self.yielder).suspend(()) };

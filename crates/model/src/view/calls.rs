@@ -222,8 +222,8 @@ impl Memory for View {
         let at = self.clock;
         let sim = self.sim();
         let pool = &mut sim.pools[b.index as usize];
+        pool.put(buf.0 as usize, off, bytes, len);
         let frame = &mut pool.frames[buf.0 as usize];
-        frame.put(off, bytes, len);
         if self.agent.is_core() {
             return self.frame(first, lines, off, true);
         }
@@ -251,7 +251,7 @@ impl Memory for View {
         let at = self.clock;
         let sim = self.sim();
         if !out.is_empty() {
-            sim.pools[b.index as usize].frames[buf.0 as usize].get(off, out);
+            sim.pools[b.index as usize].get(buf.0 as usize, off, out);
         }
         if self.core.is_some() {
             self.clock += u64::from(lines) * sim.costs.read_line;

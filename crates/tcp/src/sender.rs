@@ -175,6 +175,11 @@ impl Sender {
         window.max(self.mss).saturating_sub(self.pipe)
     }
 
+    /// Whether the congestion window lets new bytes go: one segment in any case, which a FIN makes longer than it.
+    fn fits(&self, bytes: &Range<u64>) -> bool {
+        self.pipe == 0 || bytes.end - bytes.start <= self.room()
+    }
+
     /// New bytes that may be sent, whatever the congestion window says.
     fn fresh(&self) -> Option<Range<u64>> {
         let all = self.fin();
@@ -190,10 +195,9 @@ impl Sender {
 
     /// Whether [`Sender::send`] has something to send.
     pub(crate) fn wants(&self) -> bool {
-        let fits = |bytes: Range<u64>| bytes.end - bytes.start <= self.room();
         (self.probing && !self.flights.is_empty())
             || (self.lost > 0 && self.room() >= self.mss)
-            || self.fresh().is_some_and(fits)
+            || self.fresh().is_some_and(|bytes| self.fits(&bytes))
     }
 
     /// The bytes to send now: a probe, what is lost, something new.
@@ -206,7 +210,7 @@ impl Sender {
             self.lost -= 1;
             return self.send_again(at, now);
         }
-        let bytes = self.fresh().filter(|b| b.end - b.start <= self.room())?;
+        let bytes = self.fresh().filter(|bytes| self.fits(bytes))?;
         Some(self.send_new(bytes, now))
     }
 

@@ -127,6 +127,14 @@ fn a_lost_syn_waits_a_second() {
 }
 
 #[test]
+fn a_window_of_one_segment_takes_one_that_ends_with_a_fin() {
+    let mut first = true;
+    let found =
+        transfer(u64::from(MSS), 1, &mut |_, _| if core::mem::take(&mut first) { vec![] } else { vec![WAY] });
+    assert_eq!((found.retransmitted, found.timeouts), (1, 1));
+}
+
+#[test]
 fn reordering_is_learnt_and_taken_back() {
     // Every 50th segment is 5 us late: four behind it overtake.
     let mut late =

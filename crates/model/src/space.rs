@@ -162,7 +162,8 @@ impl Pool {
         }
     }
 
-    #[cold]
+    /// The same where bytes lie behind a usual header, as those of captures do.
+    #[inline(never)]
     fn put_far(&mut self, frame: usize, start: usize, bytes: &[u8], zeros: usize) {
         let mut whole = self.whole(frame);
         let end = start + bytes.len();

@@ -62,6 +62,7 @@ pub(crate) fn receive<R: Nic<View>>(
 }
 
 /// A frame comes: it is stored, or dropped.
+#[inline(always)]
 pub(crate) fn take<R: Nic<View>>(
     m: &mut View,
     port: &mut Port<R>,

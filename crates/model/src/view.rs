@@ -137,24 +137,44 @@ impl View {
     }
 
     /// Hands over until `until`, or until an earlier wake-up.
-    #[inline(never)]
+    #[inline(always)]
     fn suspend(&mut self, until: u64) {
-        self.sim().schedule.set(self.slot, until);
+        self.next_at(until);
         self.hand_over();
     }
 
-    /// Hands over; the schedule knows when to go on.
+    /// The agent goes on at `until`, or at an earlier wake-up.
+    #[inline(never)]
+    fn next_at(&mut self, until: u64) {
+        self.sim().schedule.set(self.slot, until);
+    }
+
+    /// Hands over; the schedule knows when to go on. The switch itself is compiled into its caller: a host foresees
+    /// where a function returns to only if it was called on the same stack.
     #[inline(always)]
     fn hand_over(&mut self) {
         if !self.yielder.is_null() {
             let end = 0u8;
-            let sim = self.sim();
-            sim.switches += 1;
-            sim.warm[self.slot].stack = &raw const end;
+            self.leaves_at(&raw const end);
             // SAFETY: `enter` stored the yielder of the fibre that owns this view and runs it now; it
             // lives until the fibre's closure returns.
             unsafe { (*self.yielder).suspend(()) };
         }
+        self.goes_on();
+    }
+
+    /// The agent's stack ends there when it goes on.
+    #[inline(always)]
+    fn leaves_at(&mut self, end: *const u8) {
+        let slot = self.slot;
+        let sim = self.sim();
+        sim.switches += 1;
+        sim.warm[slot].stack = end;
+    }
+
+    /// The agent goes on at the time that the schedule has for it.
+    #[inline(never)]
+    fn goes_on(&mut self) {
         let t = self.sim().schedule.at(self.slot);
         if t != PARKED {
             self.clock = self.clock.max(t);

@@ -163,6 +163,11 @@ impl Array {
         self.seed ^= self.seed >> 27;
         let r = (self.seed.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) as u32;
         let nth = ((u64::from(r) * u64::from(mask.count_ones())) >> 32) as u32;
+        let low = mask.trailing_zeros();
+        // Most masks are of ways in a row; how often a loop is gone through the host could not guess.
+        if (mask >> low) & ((mask >> low) + 1) == 0 {
+            return (low + nth) as usize;
+        }
         let mut m = mask;
         for _ in 0..nth {
             m &= m - 1;

@@ -418,11 +418,11 @@ impl Sim {
     #[inline(always)]
     pub(crate) fn expect_frames(&self, line: u32) {
         let Some(pool) = self.pools.first() else { return };
+        let Some(last) = pool.frames.len().checked_sub(1) else { return };
         let first = line as usize * 8;
         for raw in self.words.get(first..first + 8).unwrap_or_default() {
-            if let Some(frame) = pool.frames.get(*raw as usize) {
-                frame.expect();
-            }
+            // The host could not guess which of them are frames.
+            pool.frames[last.min(*raw as usize)].expect();
         }
     }
 

@@ -185,9 +185,8 @@ impl View {
     /// A core that stands still does nothing until the end of that.
     #[inline(always)]
     fn stalled(&mut self) {
-        if self.core.is_some() {
-            self.clock = self.sim().standing(self.clock, self.agent.is_core());
-        }
+        let behind = self.sim().standing(self.clock, self.agent.is_core());
+        self.clock = if self.core.is_some() { behind } else { self.clock };
     }
 
     /// An antagonist's step: reads and written lines, so many of them at a time.

@@ -10,9 +10,10 @@ use memory::Ps;
 pub(crate) struct Holding {
     /// Bytes in all.
     room: u64,
-    /// Bytes occupied by `frames`.
+    /// Bytes of `frames`.
     held: u64,
-    /// When each held frame's store finishes, and its bytes.
+    /// When each frame's store finishes, and its bytes: those that are held, and those that have left since it was
+    /// last full. Whether one has left is asked only where room is short.
     frames: VecDeque<(Ps, u32)>,
 }
 
@@ -23,13 +24,21 @@ impl Holding {
 
     /// Whether a frame of `len` bytes that is complete at `at` finds room.
     pub(crate) fn admits(&mut self, at: Ps, len: u32) -> bool {
+        self.held + u64::from(len) <= self.room || {
+            self.leave(at);
+            self.held + u64::from(len) <= self.room
+        }
+    }
+
+    /// Frames leave whose store has finished by `at`.
+    #[cold]
+    fn leave(&mut self, at: Ps) {
         while let Some(&(until, bytes)) = self.frames.front()
             && until <= at
         {
             self.held -= u64::from(bytes);
             self.frames.pop_front();
         }
-        self.held + u64::from(len) <= self.room
     }
 
     /// An admitted frame occupies `len` bytes until `until`.
@@ -38,7 +47,7 @@ impl Holding {
         self.frames.push_back((until, len));
     }
 
-    /// Bytes occupied when room was last asked for.
+    /// Bytes of the frames that are held, and of those that have left since room was last short.
     pub(crate) fn held(&self) -> u64 {
         self.held
     }

@@ -82,7 +82,7 @@ impl<R> Port<R> {
         self.counters.conserve(self.in_flight)
     }
 
-    /// Bytes in the card's own buffer when the last frame came.
+    /// Bytes that the card's own buffer holds at most.
     pub fn held_bytes(&self) -> u64 {
         self.holding.held()
     }

@@ -204,7 +204,7 @@ pub(crate) struct Warm {
 
 /// Lines of a view, and of a stack, that an agent touches at once when its turn comes.
 const VIEW: usize = 3;
-const STACK: usize = 5;
+const STACK: usize = 7;
 
 impl Slot {
     pub(crate) fn new(agent: Agent) -> Slot {
@@ -264,8 +264,6 @@ pub struct Sim {
     pub(crate) puts: u64,
     /// Sum and number of reuse distances, in frames.
     pub(crate) reuse: (u64, u64),
-    /// Fibre switches, for the engine's own statistics.
-    pub(crate) switches: u64,
 }
 
 impl Sim {
@@ -305,7 +303,6 @@ impl Sim {
             gauges: vec![Gauge::default(); server.all_cores() as usize],
             puts: 0,
             reuse: (0, 0),
-            switches: 0,
         }
     }
 

@@ -147,6 +147,7 @@ impl View {
     #[inline(never)]
     fn next_at(&mut self, until: u64) {
         self.sim().schedule.set(self.slot, until);
+        self.leaves_at();
     }
 
     /// Hands over; the schedule knows when to go on. The switch itself is compiled into its caller: a host foresees
@@ -154,8 +155,6 @@ impl View {
     #[inline(always)]
     fn hand_over(&mut self) {
         if !self.yielder.is_null() {
-            let end = 0u8;
-            self.leaves_at(&raw const end);
             // SAFETY: `enter` stored the yielder of the fibre that owns this view and runs it now; it
             // lives until the fibre's closure returns.
             unsafe { (*self.yielder).suspend(()) };
@@ -163,13 +162,14 @@ impl View {
         self.goes_on();
     }
 
-    /// The agent's stack ends there when it goes on.
+    /// The agent is about to hand over: its stack ends about where this is called.
     #[inline(always)]
-    fn leaves_at(&mut self, end: *const u8) {
+    fn leaves_at(&mut self) {
+        let end = 0u8;
         let slot = self.slot;
-        let sim = self.sim();
-        sim.switches += 1;
-        sim.warm[slot].stack = end;
+        if let Some(warm) = self.sim().warm.get_mut(slot) {
+            warm.stack = &raw const end;
+        }
     }
 
     /// The agent goes on at the time that the schedule has for it.
@@ -231,6 +231,7 @@ impl View {
                 sim.wake_at(slot, self.pending);
             }
         }
+        self.leaves_at();
         self.hand_over();
         let sim = self.sim();
         for read in &self.reads[..reads] {

@@ -25,6 +25,8 @@ pub(crate) struct Book {
     pub meter: Rc<RefCell<Meter>>,
     /// Judges of the order of frames, port by port; none where cores have rings of their own.
     pub orders: Rc<RefCell<Vec<Order>>>,
+    /// Whether there are any.
+    pub ordered: bool,
     /// Named counters of rings and pools, summed when an agent ends.
     pub counters: Rc<RefCell<BTreeMap<&'static str, u64>>>,
 }
@@ -71,7 +73,7 @@ pub(crate) fn take<R: Nic<View>>(
     book: &Book,
 ) {
     m.set_stamp(Ps(a.at));
-    if !book.orders.borrow().is_empty() {
+    if book.ordered {
         m.number_next(flow(known(a)));
     }
     book.meter.borrow_mut().in_nic += 1;
@@ -127,8 +129,8 @@ pub(crate) fn transmit(
         } else if let Some((buf, len, at)) = sent {
             let came = m.stamp(buffers, buf);
             book.meter.borrow_mut().send(first, len, at.saturating_sub(came).0 + extra);
-            if let (Some(origin), Some(order)) =
-                (m.origin(buffers, buf), book.orders.borrow_mut().get_mut(number as usize))
+            if let Some(origin) = m.origin(buffers, buf)
+                && let Some(order) = book.orders.borrow_mut().get_mut(number as usize)
             {
                 order.see(origin.number, origin.flow, at);
             }

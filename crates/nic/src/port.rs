@@ -98,7 +98,7 @@ impl<R> Port<R> {
     }
 
     /// Queue, hash and type of a frame, or `None` if it is malformed or longer than a host buffer.
-    #[inline]
+    #[inline(always)]
     pub fn classify(&self, head: &[u8], len: u32) -> Option<Class> {
         if len > self.config.max_frame {
             None

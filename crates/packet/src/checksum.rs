@@ -63,7 +63,7 @@ pub fn update32(checksum: u16, old: u32, new: u32) -> u16 {
 }
 
 /// [`update32`] for UDP over IPv4, where 0 means that there is no checksum and stays so.
-#[inline]
+#[inline(always)]
 pub fn update32_udp(checksum: u16, old: u32, new: u32) -> u16 {
     match checksum {
         0 => 0,

@@ -25,8 +25,6 @@ pub(crate) struct Book {
     pub meter: Rc<RefCell<Meter>>,
     /// Judges of the order of frames, port by port; none where cores have rings of their own.
     pub orders: Rc<RefCell<Vec<Order>>>,
-    /// Whether there are any.
-    pub ordered: bool,
     /// Named counters of rings and pools, summed when an agent ends.
     pub counters: Rc<RefCell<BTreeMap<&'static str, u64>>>,
 }
@@ -73,7 +71,7 @@ pub(crate) fn take<R: Nic<View>>(
     book: &Book,
 ) {
     m.set_stamp(Ps(a.at));
-    if book.ordered {
+    if !book.orders.borrow().is_empty() {
         m.number_next(flow(known(a)));
     }
     book.meter.borrow_mut().in_nic += 1;

@@ -413,7 +413,7 @@ mod tests {
         let sim = Sim::new(&s.server, space.finish(), 1, 1).emulated(&s.server, 1);
         let mut engine = Engine::new(sim, Ps::ZERO);
         let meter = Rc::new(RefCell::new(Meter::new(16).unwrap()));
-        let book = Book { meter, orders: Rc::default(), ordered: false, counters: Rc::default() };
+        let book = Book { meter, orders: Rc::default(), counters: Rc::default() };
         let (steer, card_book, own_book) = (s.steer.over(QUEUES as u16), book.clone(), book.clone());
         let steered = steer.clone();
         engine.spawn(Agent::NicRx(0), move |m| arrive(m, card, &steered, &card_book)).unwrap();

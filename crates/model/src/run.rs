@@ -202,7 +202,6 @@ impl Run {
         }
         let book = Book {
             meter: Rc::new(RefCell::new(Meter::new(cores)?)),
-            ordered: !orders.is_empty(),
             orders: Rc::new(RefCell::new(orders)),
             counters: Rc::new(RefCell::new(BTreeMap::new())),
         };

@@ -99,6 +99,11 @@ impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
         Worker { unsent, ..self }
     }
 
+    /// The most frames that a turn receives.
+    pub fn burst(&self) -> usize {
+        self.burst.len()
+    }
+
     /// Posts empty buffers (start of day); how many are missing.
     pub fn fill(&mut self, m: &mut M) -> usize {
         self.host.fill(m, &mut self.pool)

@@ -49,6 +49,7 @@ pub(crate) fn receive<R: Nic<View>>(
 ) {
     let mut a = Arrival::EMPTY;
     while !m.stopped() && source.next(&mut a) {
+        m.next_frame();
         take(m, &mut port, &a, to, book);
     }
     while !m.stopped() {
@@ -115,6 +116,7 @@ pub(crate) fn transmit(
 ) {
     let mut port = TxPort::new(tx, buffers, config);
     while !m.stopped() {
+        m.next_frame();
         let mut sent = None;
         let arrives = |s: Sent<'_>| {
             if let Some(peer) = &peer {
@@ -148,8 +150,12 @@ pub(crate) type ModelWorker = Worker<View, AnyHost<View>, Priced, ModelApp>;
 /// A core: polls until the run is over, then drains its rings.
 pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Book) {
     worker.fill(m);
+    m.received(false, Ps::ZERO);
     while !m.stopped() {
+        let began = m.now();
         let n = worker.poll(m);
+        let took = m.now().saturating_sub(began);
+        m.received(n == worker.burst(), took);
         let done = worker.counters();
         let spent = worker.pool_mut().spent;
         let g = &mut m.sim().gauges[core];

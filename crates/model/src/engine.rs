@@ -40,7 +40,7 @@ pub struct Engine {
 impl Engine {
     /// No agents yet. An agent may run ahead of the others by `window`.
     pub fn new(mut sim: Sim, window: Ps) -> Engine {
-        sim.window = window.0;
+        sim.set_window(window.0);
         Engine { world: Rc::new(UnsafeCell::new(sim)), fibres: Vec::new() }
     }
 

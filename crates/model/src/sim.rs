@@ -206,6 +206,9 @@ pub(crate) struct Warm {
 const VIEW: usize = 3;
 const STACK: usize = 7;
 
+/// How much further than the window a core may run that is behind its traffic, ps.
+pub(crate) const BEHIND: u64 = 1_500_000;
+
 impl Slot {
     pub(crate) fn new(agent: Agent) -> Slot {
         Slot { agent, parked_at: 0, reads: Vec::new(), period: 1 }
@@ -235,6 +238,11 @@ pub struct Sim {
     /// How far ahead of `floor` an agent may run, ps, and when that is.
     pub(crate) window: u64,
     pub(crate) until: u64,
+    /// How much further while they are behind their traffic: a core, and a card while all cores are (A27).
+    pub(crate) core_ahead: u64,
+    pub(crate) card_ahead: u64,
+    /// Cores that are not.
+    pub(crate) keeping_up: u32,
     /// Cores do nothing in this span.
     pub(crate) stall: (u64, u64),
     /// Pauses of all cores.
@@ -285,6 +293,9 @@ impl Sim {
             floor: 0,
             window: 0,
             until: 0,
+            core_ahead: 0,
+            card_ahead: 0,
+            keeping_up: 0,
             stall: (u64::MAX, u64::MAX),
             pause: None,
             pressed: 0,
@@ -460,6 +471,16 @@ impl Sim {
         let t = s.parked_at + past.div_ceil(s.period) * s.period;
         if self.schedule.sooner(a, t) {
             self.set_floor(self.floor.min(t));
+        }
+    }
+
+    /// Agents may run ahead by so much. By more while they are behind their traffic, but not where that is 0, nor where
+    /// a core plays the card: there every word goes from core to core.
+    pub(crate) fn set_window(&mut self, window: u64) {
+        self.window = window;
+        if window > 0 && !self.soft {
+            self.core_ahead = BEHIND;
+            self.card_ahead = self.costs.doorbell.saturating_sub(window);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Every call advances the agent's own clock. Plain accesses of one agent run on without a switch;
 //! the agent hands over where another could act first: at contended words, waits, idle polls, and at
-//! [`memory::Memory::chain`] once it is further ahead than the window allows.
+//! [`memory::Memory::chain`] once it is further ahead than its window allows.
 
 mod calls;
 mod contended;
@@ -18,13 +18,15 @@ use crate::hierarchy::Level;
 use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
-use crate::sim::{Agent, Claim, Pending, Read, Sim, WordLine};
+use crate::sim::{Agent, BEHIND, Claim, Pending, Read, Sim, WordLine};
 use crate::space::{Origin, PoolId, Table};
 use calls::Place;
 
 /// The world, shared by the views of one simulation on one thread.
 pub(crate) type World = Rc<UnsafeCell<Sim>>;
 
+/// A burst that takes so long, ps, is long beside [`BEHIND`].
+const LONG: u64 = 10 * BEHIND;
 /// Word lines that an agent remembers having read since it was last idle.
 const READS: usize = 64;
 /// Lines that a core has asked for ahead of use.
@@ -51,6 +53,10 @@ pub struct View {
     /// What the agent is, at hand for every access: its bit in [`WordLine`], its caches if it has some, its port.
     me: u64,
     core: Option<u32>,
+    /// How much further than the window it may run on (A27).
+    ahead: u64,
+    /// Whether the last burst was full, and long.
+    behind: bool,
     /// Whether the core is on the far node.
     far: bool,
     agent: Agent,
@@ -95,6 +101,8 @@ impl View {
             agent,
             me: WordLine::bit(slot, agent),
             core: agent.caches(),
+            ahead: 0,
+            behind: true,
             port: agent.port() as usize,
             clock: 0,
             reads: [Read::default(); READS],
@@ -134,6 +142,36 @@ impl View {
     /// How far an agent may run ahead of the slowest.
     pub(crate) fn window(&self) -> Ps {
         Ps(self.sim().window)
+    }
+
+    /// The core has dealt with a burst. After a full one it is behind its traffic: what it looks for next is there,
+    /// however far the others have come. If the burst took many times as long as it may then run ahead, what
+    /// they have freed meanwhile shows hardly later either.
+    pub(crate) fn received(&mut self, full: bool, took: Ps) {
+        let behind = full && took.0 >= LONG;
+        if behind == self.behind {
+            return;
+        }
+        self.behind = behind;
+        let sim = self.sim();
+        let (others, ahead) =
+            if behind { (sim.keeping_up - 1, sim.core_ahead) } else { (sim.keeping_up + 1, 0) };
+        sim.keeping_up = others;
+        self.ahead = ahead;
+    }
+
+    /// The card goes on to its next frame. It waits for cores that keep up with it.
+    #[inline(always)]
+    pub(crate) fn next_frame(&mut self) {
+        let sim = self.sim();
+        let ahead = if sim.keeping_up == 0 { sim.card_ahead } else { 0 };
+        self.ahead = ahead;
+    }
+
+    /// Whether an agent at `at` hands over.
+    #[inline(always)]
+    fn is_far(&self, at: u64) -> bool {
+        at.saturating_sub(self.ahead) > self.sim().until
     }
 
     /// Hands over until `until`, or until an earlier wake-up.

@@ -179,11 +179,12 @@ impl Memory for View {
             return self.chain();
         }
         let began = self.clock;
-        if early {
+        // What another agent would wake it for inside its window shows late.
+        if early && (self.is_far(until.0) || self.pending < until.0) {
             self.parks(until.0, 1);
         } else {
             self.forget();
-            if until.0 > self.sim().until {
+            if self.is_far(until.0) {
                 self.suspend(until.0);
             }
             self.clock = self.clock.max(until.0);
@@ -332,7 +333,7 @@ impl Memory for View {
 
     #[inline(always)]
     fn chain(&mut self) {
-        if self.clock > self.sim().until {
+        if self.is_far(self.clock) {
             self.suspend(self.clock);
         }
     }

@@ -150,7 +150,7 @@ pub(crate) type ModelWorker = Worker<View, AnyHost<View>, Priced, ModelApp>;
 /// A core: polls until the run is over, then drains its rings.
 pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Book) {
     worker.fill(m);
-    m.received(false, Ps::ZERO);
+    m.received(false, Ps::ZERO); // from now on it is one of those who keep up
     while !m.stopped() {
         let began = m.now();
         let n = worker.poll(m);

@@ -55,7 +55,7 @@ pub struct View {
     core: Option<u32>,
     /// How much further than the window it may run on (A27).
     ahead: u64,
-    /// Whether the last burst was full, and long.
+    /// Whether the last burst was full, and long: a core that is not counts as keeping up.
     behind: bool,
     /// Whether the core is on the far node.
     far: bool,

@@ -16,7 +16,7 @@ help: ## This list
 
 # What a run of this program spends its time on, as the compiler's profile.
 PGO = $(or $(CARGO_TARGET_DIR),target)/pgo
-pgo: toolchain ## rxlab by its own profile, some 1.05 times as fast in the model: target/pgo/release/rxlab
+pgo: toolchain ## rxlab by its own profile, 1.02 to 1.05 times as fast in the model: target/pgo/release/rxlab
 	rustup component list --installed | grep -q llvm-tools || rustup component add llvm-tools
 	@rm -rf $(PGO)/profile
 	RUSTFLAGS=-Cprofile-generate=$(abspath $(PGO))/profile cargo build --release --quiet -p rxlab --target-dir $(PGO)/measured

@@ -20,6 +20,7 @@ use crate::fail::Fail;
 use crate::html;
 use crate::lab::{self, Pair};
 use crate::out;
+use crate::output::{self, Target};
 use crate::setup::{Ready, Setup};
 use crate::verdict::Verdict;
 use guideline::{Guideline, Sizes};
@@ -74,15 +75,11 @@ struct Advice {
 /// # Errors
 /// An option that is not allowed, a file that cannot be used.
 pub(crate) fn run(options: Advise) -> Result<(), Fail> {
-    if let Some(path) = &options.html {
-        html::check_target(path)?;
-    }
+    let target = Target::asked("--html", options.html.as_deref(), &output::inputs(&options.setup))?;
     chosen_here(&options.setup)?;
     let advice = advise(&options.setup.ready()?)?;
-    if let Some(path) = &options.html {
-        show::report(&advice)?.save(path)?;
-    }
-    if options.json { out::json(&show::data(&advice)) } else { out::print(&show::text(&advice)) }
+    let shown = if options.json { out::json(&show::data(&advice)) } else { out::print(&show::text(&advice)) };
+    html::deliver(shown, target.as_ref(), || show::report(&advice))
 }
 
 /// Refuses options for what is found here.

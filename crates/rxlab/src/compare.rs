@@ -13,6 +13,7 @@ use crate::html::{self, Html};
 use crate::interfaces;
 use crate::lab::{self, Job, Pair};
 use crate::out;
+use crate::output::{self, Target};
 use crate::plot::{self, Curve};
 use crate::row::{self, COLUMNS, cells};
 use crate::setup::{Ready, Setup};
@@ -53,9 +54,7 @@ pub(crate) struct Compare {
 /// # Errors
 /// An option that is not allowed, a file that cannot be used.
 pub(crate) fn run(options: Compare) -> Result<(), Fail> {
-    if let Some(path) = &options.html {
-        html::check_target(path)?;
-    }
+    let target = Target::asked("--html", options.html.as_deref(), &output::inputs(&options.setup))?;
     let ready = options.setup.ready()?;
     let mut names = options.interfaces;
     let mut seen = std::collections::BTreeSet::new();
@@ -64,14 +63,12 @@ pub(crate) fn run(options: Compare) -> Result<(), Fail> {
         names.iter().map(|name| job(&ready, name, !options.no_search)).collect::<Result<Vec<_>, _>>()?;
     let pairs = lab::run(&jobs, "comparing")?;
     let verdict = judge(&ready, &pairs)?;
-    if let Some(path) = &options.html {
-        report(&ready, &pairs, &verdict)?.save(path)?;
-    }
-    if options.json {
+    let shown = if options.json {
         out::json(&data(&ready, &pairs, &verdict))
     } else {
         out::print(&text(&ready, &pairs, &verdict))
-    }
+    };
+    html::deliver(shown, target.as_ref(), || report(&ready, &pairs, &verdict))
 }
 
 /// One interface's runs, with the search for its no-drop rate.

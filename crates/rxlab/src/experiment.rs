@@ -10,6 +10,7 @@ use crate::figure::{self, Figure, Overrides, Prepared};
 use crate::html::{self, Html};
 use crate::lab;
 use crate::out;
+use crate::output::{Folder, Target};
 use crate::plan::Plan;
 use crate::table::{Table, number, words};
 
@@ -99,29 +100,19 @@ fn list(as_json: bool) -> Result<(), Fail> {
 }
 
 fn run_one(options: &Run) -> Result<(), Fail> {
-    if let Some(path) = &options.html {
-        html::check_target(path)?;
-    }
     let plan = Plan::find(&options.id)?.with_captures(&options.pcap)?.with_captures_in(&options.captures)?;
-    let figures = carry_out(vec![plan], options)?;
-    for figure in &figures {
-        if let Some(path) = &options.html {
-            figure::report(figure)?.save(path)?;
-        }
-        if options.json {
-            out::json(&figure::data(figure))?;
-        } else {
-            out::print(&figure::text(figure))?;
-        }
-    }
-    Ok(())
+    let prepared = Prepared::new(plan, options.overrides())?;
+    let target = Target::asked("--html", options.html.as_deref(), &options.inputs([&prepared]))?;
+    let figures = carry_out(vec![prepared])?;
+    figures.iter().try_for_each(|figure| {
+        let shown =
+            if options.json { out::json(&figure::data(figure)) } else { out::print(&figure::text(figure)) };
+        html::deliver(shown, target.as_ref(), || figure::report(figure))
+    })
 }
 
 /// All points of all plans in one go: the machine is busy until the last one.
-fn carry_out(plans: Vec<Plan>, options: &Run) -> Result<Vec<Figure>, Fail> {
-    let overrides =
-        Overrides { seed: options.seed, placements: options.placements, sampling: options.sampling };
-    let prepared = plans.into_iter().map(|p| Prepared::new(p, overrides)).collect::<Result<Vec<_>, _>>()?;
+fn carry_out(prepared: Vec<Prepared>) -> Result<Vec<Figure>, Fail> {
     let mut pairs = lab::run(prepared.iter().flat_map(|p| &p.jobs), "running")?.into_iter();
     prepared
         .into_iter()
@@ -133,35 +124,56 @@ fn carry_out(plans: Vec<Plan>, options: &Run) -> Result<Vec<Figure>, Fail> {
 }
 
 fn run_all(options: &Run) -> Result<(), Fail> {
-    if let Some(dir) = &options.html {
-        std::fs::create_dir_all(dir).map_err(|e| Fail::new(format!("--html {}: {e}", dir.display())))?;
-    }
-    let (mut plans, mut left_out) = (Vec::new(), Vec::new());
+    let (mut prepared, mut left_out) = (Vec::new(), Vec::new());
     for plan in Plan::of_paper(&options.id)? {
         match plan.with_captures_in(&options.captures) {
-            Ok(plan) => plans.push(plan),
+            Ok(plan) => prepared.push(Prepared::new(plan, options.overrides())?),
             Err(missing) => left_out.push(missing.to_string()),
         }
     }
+    let names = || prepared.iter().map(|p| page(p.id())).chain([INDEX.to_string()]);
+    let folder = options.html.as_deref();
+    let folder =
+        folder.map(|dir| Folder::new("--html", dir, &options.inputs(&prepared), names())).transpose()?;
     left_out.iter().for_each(|missing| out::note(&format!("left out: {missing}")));
-    let figures = carry_out(plans, options)?;
-    if let Some(dir) = &options.html {
-        for figure in &figures {
-            figure::report(figure)?.save(&dir.join(page(figure)))?;
-        }
-        index(&options.id, &figures).save(&dir.join("index.html"))?;
-    }
-    if options.json {
-        return out::json(&figures.iter().map(figure::data).collect::<Vec<_>>());
-    }
-    for figure in &figures {
-        out::print(&(figure::text(figure) + "\n"))?;
-    }
-    out::print(&figure::overview(&figures))
+    let figures = carry_out(prepared)?;
+    let shown = show_all(&figures, options.json);
+    shown.and(folder.map_or(Ok(()), |folder| write_all(&folder, &options.id, &figures)))
 }
 
-fn page(figure: &Figure) -> String {
-    figure.id().rsplit('/').next().unwrap_or_default().to_string() + ".html"
+fn show_all(figures: &[Figure], as_json: bool) -> Result<(), Fail> {
+    if as_json {
+        return out::json(&figures.iter().map(figure::data).collect::<Vec<_>>());
+    }
+    figures.iter().try_for_each(|figure| out::print(&(figure::text(figure) + "\n")))?;
+    out::print(&figure::overview(figures))
+}
+
+/// Every figure's page, then the index that leads to them.
+fn write_all(folder: &Folder, paper: &str, figures: &[Figure]) -> Result<(), Fail> {
+    for figure in figures {
+        folder.write(&page(figure.id()), &figure::report(figure)?.text())?;
+    }
+    folder.write(INDEX, &index(paper, figures).text())
+}
+
+impl Run {
+    fn overrides(&self) -> Overrides {
+        Overrides { seed: self.seed, placements: self.placements, sampling: self.sampling }
+    }
+
+    /// Every file that is read: the plan's own, and those of its points.
+    fn inputs<'a>(&self, prepared: impl IntoIterator<Item = &'a Prepared>) -> Vec<PathBuf> {
+        let points = prepared.into_iter().flat_map(|p| p.inputs.iter().cloned());
+        std::iter::once(PathBuf::from(&self.id)).chain(points).collect()
+    }
+}
+
+/// The page that leads to all others of a directory.
+const INDEX: &str = "index.html";
+
+fn page(id: &str) -> String {
+    id.rsplit('/').next().unwrap_or_default().to_string() + ".html"
 }
 
 /// What held, and the way to each figure's page.
@@ -170,6 +182,6 @@ fn index(paper: &str, figures: &[Figure]) -> Html {
     html.verdict(&figure::held(figures), "");
     html.table(&figure::all_claims(figures));
     html.section("Experiments");
-    html.links(figures.iter().map(|f| (page(f), format!("{}: {}", f.id(), f.title()))));
+    html.links(figures.iter().map(|f| (page(f.id()), format!("{}: {}", f.id(), f.title()))));
     html
 }

@@ -3,6 +3,8 @@
 mod at;
 mod show;
 
+use std::path::PathBuf;
+
 use model::Start;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -12,6 +14,7 @@ use crate::fail::Fail;
 use crate::judge::{self, Rule};
 use crate::lab::{Job, Pair};
 use crate::metric::{self, Sample, Samples};
+use crate::output;
 use crate::plan::{Claim, Finding, Kind, Plan, Series};
 use crate::queue;
 use crate::setup::Setup;
@@ -51,6 +54,8 @@ pub(crate) struct Prepared {
     overrides: Overrides,
     /// One for each point, in the order of `places`.
     pub jobs: Vec<Job>,
+    /// Files that its points read.
+    pub inputs: Vec<PathBuf>,
     /// Number of the series and swept value.
     places: Vec<(usize, f64)>,
     /// Number of the series, swept value, and what is to be found there, where that is no job.
@@ -84,6 +89,14 @@ impl Other {
         options.placements = overrides.placements.unwrap_or(options.placements);
         options.sampling = overrides.sampling.unwrap_or(options.sampling);
         Ok(Other::Tcp(options))
+    }
+
+    /// The profile that it reads, if that is a file.
+    fn input(&self) -> Option<PathBuf> {
+        match self {
+            Other::Tcp(options) => Some(PathBuf::from(&options.server)),
+            Other::Found(_) | Other::Queue(_) => None,
+        }
     }
 
     fn find(self) -> Result<Measured, Fail> {
@@ -128,15 +141,18 @@ impl Prepared {
     pub(crate) fn new(plan: Plan, overrides: Overrides) -> Result<Prepared, Fail> {
         let (mut jobs, mut places, mut others, mut assumed) =
             (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut inputs = Vec::new();
         for (index, series) in plan.series.iter().enumerate() {
             let named = |e: Fail| Fail::new(format!("{}: series {}: {e}", plan.id, series.id));
             for (x, words) in plan.points(series) {
                 if plan.kind != Kind::Compare {
                     let other = Other::new(plan.kind, series, &words, overrides).map_err(named)?;
+                    inputs.extend(other.input());
                     others.push((index, x, other));
                     continue;
                 }
                 let mut setup = Setup::parse(&words).map_err(named)?;
+                inputs.extend(output::inputs(&setup));
                 setup.seed = overrides.seed;
                 setup.placements = overrides.placements.unwrap_or(setup.placements);
                 setup.sampling = overrides.sampling.unwrap_or(setup.sampling);
@@ -160,7 +176,12 @@ impl Prepared {
                 assumed = ready.server.assumed();
             }
         }
-        Ok(Prepared { plan, overrides, jobs, places, others, assumed })
+        Ok(Prepared { plan, overrides, jobs, inputs, places, others, assumed })
+    }
+
+    /// The plan's id.
+    pub(crate) fn id(&self) -> &str {
+        &self.plan.id
     }
 
     /// Finds what is no run of the model, and judges all; one pair for each job.

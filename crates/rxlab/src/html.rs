@@ -1,10 +1,9 @@
 //! Reports: one HTML file that needs nothing else.
 
 use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
 
 use crate::fail::Fail;
+use crate::output::Target;
 use crate::table::{Table, escape};
 
 const STYLE: &str = "
@@ -87,50 +86,27 @@ impl Html {
         let _ = writeln!(self.body, "<div class=\"plots\">{}</div>", svgs.join("\n"));
     }
 
-    /// Writes the file whole or not at all.
-    ///
-    /// # Errors
-    /// Names the file.
-    pub(crate) fn save(&self, path: &Path) -> Result<(), Fail> {
-        let text = format!(
+    /// The page's text.
+    pub(crate) fn text(&self) -> String {
+        format!(
             "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title><style>{STYLE}</style></head>\n<body>\n{}</body></html>\n",
             escape(&self.title),
             self.body
-        );
-        write_whole(path, &text)
+        )
     }
 }
 
-/// Writes beside the target, then renames, so that a failure leaves what was there.
-fn write_whole(path: &Path, text: &str) -> Result<(), Fail> {
-    let mut name = path
-        .file_name()
-        .ok_or_else(|| Fail::new(format!("{}: no file name", path.display())))?
-        .to_os_string();
-    name.push(".part");
-    let part = path.with_file_name(name);
-    let written = fs::write(&part, text).and_then(|()| fs::rename(&part, path));
-    written.map_err(|e| {
-        // What could not be written is not left behind either; that it is gone already is no news.
-        let _ = fs::remove_file(&part);
-        Fail::new(format!("{}: cannot be written: {e}", path.display()))
-    })
-}
-
-/// Fails before a long run if the report could not be written after it.
+/// Writes the page that was asked for, whether results were `shown` or stdout failed: they took minutes.
 ///
 /// # Errors
-/// Names the directory.
-pub(crate) fn check_target(path: &Path) -> Result<(), Fail> {
-    let dir = path.parent().filter(|d| !d.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    if path.is_dir() || path.file_name().is_none() {
-        return Err(Fail::new(format!("--html {}: is a directory; expected a file name", path.display())));
-    }
-    if dir.is_dir() {
-        Ok(())
-    } else {
-        Err(Fail::new(format!("--html {}: the directory {} does not exist", path.display(), dir.display())))
-    }
+/// What was not shown, or else what cannot be drawn or written.
+pub(crate) fn deliver(
+    shown: Result<(), Fail>,
+    target: Option<&Target>,
+    page: impl FnOnce() -> Result<Html, Fail>,
+) -> Result<(), Fail> {
+    let written = target.map_or(Ok(()), |target| target.write(&page()?.text()));
+    shown.and(written)
 }
 
 #[cfg(test)]
@@ -139,19 +115,10 @@ mod tests {
 
     #[test]
     fn a_report_needs_nothing_else_and_escapes_what_it_shows() {
-        let dir = std::env::temp_dir().join(format!("rxlab-html-{}", std::process::id()));
-        fs::create_dir_all(&dir).unwrap();
-        let path = dir.join("r.html");
         let mut html = Html::new("a < b");
         html.verdict("x", "<script>");
-        html.save(&path).unwrap();
-        let text = fs::read_to_string(&path).unwrap();
+        let text = html.text();
         assert!(text.contains("a &lt; b") && !text.contains("<script>"));
         assert!(!text.contains("href=") && !text.contains("src="));
-        assert_eq!(fs::read_dir(&dir).unwrap().count(), 1, "nothing half written stays behind");
-        assert!(html.save(&dir.join("none/r.html")).is_err());
-        assert!(check_target(&dir.join("none/r.html")).is_err());
-        assert!(check_target(&dir).is_err());
-        fs::remove_dir_all(&dir).unwrap();
     }
 }

@@ -18,6 +18,7 @@ mod lab;
 mod live;
 mod metric;
 mod out;
+mod output;
 mod plan;
 mod plot;
 mod point;

@@ -56,7 +56,7 @@ pub(crate) struct Options {
     pub interface: String,
     /// Server profile; the router has two of its NICs, or a NIC of two ports
     #[arg(long, value_name = "NAME", default_value = "corec-testbed-x520")]
-    server: String,
+    pub server: String,
     /// Cores of each port
     #[arg(long, value_name = "N", default_value_t = 1)]
     cores: u32,

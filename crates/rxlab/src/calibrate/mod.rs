@@ -20,6 +20,7 @@ use crate::bench::limit::{self, Distance, pin};
 use crate::bench::median;
 use crate::fail::Fail;
 use crate::out;
+use crate::output::Target;
 use crate::table::{Table, num, number, words};
 use bed::Cpus;
 use lines::{Line, Within};
@@ -246,6 +247,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
             out::print(&predict::table(&predictions).text(out::colour()))
         };
     }
+    let target = Target::asked("--out", options.out.as_deref(), &[])?;
     if !(1..=1000).contains(&options.rounds) {
         return Err(Fail::new(format!("--rounds {}: allowed: 1 to 1000", options.rounds)));
     }
@@ -257,14 +259,22 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     let origin = format!("{}, {}, {}{mixed}", today(), machine::class(), measured.placed.name());
     let server = machine::server(&measured.values, sizes, measured.placed, &origin)?;
     let text = machine::text(&server)?;
-    if let Some(path) = &options.out {
-        std::fs::write(path, &text).map_err(|e| Fail::new(format!("{}: {e}", path.display())))?;
-    }
-    let predictions = if options.predict { predict::all(&server)? } else { Vec::new() };
+    let predictions = if options.predict { predict::all(&server) } else { Ok(Vec::new()) };
+    let shown = predictions.and_then(|predictions| show(&options, &measured, &server, &predictions, &text));
+    shown.and(target.map_or(Ok(()), |target| target.write(&text)))
+}
+
+fn show(
+    options: &Options,
+    measured: &Measured,
+    server: &Server,
+    predictions: &[predict::Prediction],
+    text: &str,
+) -> Result<(), Fail> {
     if options.json {
         return out::json(&serde_json::json!({
             "placement": measured.placed,
-            "rounds": counts(&measured),
+            "rounds": counts(measured),
             "mixed": options.mixed,
             "large_pages": measured.large_pages,
             "values": measured.values,
@@ -272,15 +282,14 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
             "predictions": predictions,
         }));
     }
-    let mut shown = report(&measured);
+    let mut lines = report(measured);
     if options.predict {
-        shown += "\n";
-        shown += &predict::table(&predictions).text(out::colour());
+        lines += &format!("\n{}", predict::table(predictions).text(out::colour()));
     }
     if options.out.is_none() && !options.predict {
-        shown += &format!("\n{text}");
+        lines += &format!("\n{text}");
     }
-    out::print(&shown)
+    out::print(&lines)
 }
 
 fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result<Measured, Fail> {

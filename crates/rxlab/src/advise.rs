@@ -31,9 +31,9 @@ use refine::{Score, choose, powers, refine};
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  rxlab advise --server rxbisect-testbed --nics 2 --cores 16
-  rxlab advise --cores 8 --nics 1 --app nat --pcap capture.pcap --html advice.html
-  rxlab advise --cores 4 --nics 1 --workload imix,flows=100k,arrivals=bursty:64 --rate 40 --json
+  rxlab advise --server rxbisect-testbed --ports 2 --cores 16
+  rxlab advise --cores 8 --ports 1 --app nat --pcap capture.pcap --html advice.html
+  rxlab advise --cores 4 --ports 1 --workload imix,flows=100k,arrivals=bursty:64 --rate 40 --json
 
 The guidelines of the rxBisect paper (section 4.5) give |Bx| and |Ax|; the model then tries the sizes around
 them and those of a grid of all, four times apart, under the traffic (one placement each), and goes where one

@@ -48,7 +48,7 @@ use fail::Fail;
     after_help = "\
 Examples:
   rxlab compare --pcap capture.pcap --html report.html
-  rxlab advise --server rxbisect-testbed --nics 2 --cores 16 --app nat
+  rxlab advise --server rxbisect-testbed --ports 2 --cores 16 --app nat
   rxlab trace capture.pcap
   rxlab experiment run rxbisect/fig2
 Errors are one line on stderr, with exit code 2."

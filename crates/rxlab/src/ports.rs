@@ -180,11 +180,11 @@ impl Ports {
         let wanted = divide(self.all_cores(), &self.loads);
         if wanted == self.cores {
             return format!(
-                "cores are divided among the NICs in proportion to the traffic: {loads} of it, {cores} cores"
+                "cores are divided among the ports in proportion to the traffic: {loads} of it, {cores} cores"
             );
         }
         format!(
-            "cores are divided among the NICs as stated, {cores}; in proportion to the traffic ({loads}) they would be {}",
+            "cores are divided among the ports as stated, {cores}; in proportion to the traffic ({loads}) they would be {}",
             division_text(&wanted)
         )
     }

@@ -56,13 +56,13 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub cores: Option<u32>,
     /// Ports in use [default: all of the server, but no more than cores]
-    #[arg(long, visible_alias = "nics", value_name = "N", help_heading = "Server")]
+    #[arg(long, alias = "nics", value_name = "N", help_heading = "Server")]
     pub ports: Option<u32>,
     /// Parts of the traffic of each port, such as 3:1 [default: equal]
-    #[arg(long, visible_alias = "nic-load", value_name = "N:M..", help_heading = "Traffic")]
+    #[arg(long, alias = "nic-load", value_name = "N:M..", help_heading = "Traffic")]
     pub port_load: Option<String>,
     /// Cores of each port, such as 12:4, or `equal` [default: in proportion to --port-load]
-    #[arg(long, visible_alias = "nic-cores", value_name = "N:M..|equal", help_heading = "Server")]
+    #[arg(long, alias = "nic-cores", value_name = "N:M..|equal", help_heading = "Server")]
     pub port_cores: Option<String>,
     /// A core on the other node plays the NIC of each port: virtual rings over physical ones
     #[arg(long, help_heading = "Server")]

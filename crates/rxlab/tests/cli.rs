@@ -508,6 +508,11 @@ fn every_command_has_help_with_examples() {
     }
     let help = String::from_utf8(rxlab(&["compare", "--help"]).stdout).unwrap();
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    for old in ["nics", "nic-load", "nic-cores"] {
+        assert!(!help.contains(old), "{old}");
+        // What an old command line says is taken all the same, and refused by the new name.
+        refused(&["compare", &format!("--{old}"), "0"], &["--port"]);
+    }
     for default in [
         "[default: 1024]",
         "[default: 128]",

@@ -18,36 +18,36 @@ pub(crate) struct Sizes {
     pub bx: u32,
 }
 
-/// What the guidelines say of a server whose cores are divided over its NICs.
+/// What the guidelines say of a server whose cores are divided over its ports.
 #[derive(Clone, Debug)]
 pub(crate) struct Guideline {
     /// The advice.
     pub sizes: Sizes,
     /// Frames of a port's burst.
     pub burst: u32,
-    /// Cores of all NICs, and of one: an Ax ring each.
+    /// Cores of all ports, and of one: an Ax ring each.
     pub cores: u32,
-    /// The same of the NIC with the fewest.
-    pub per_nic: u32,
+    /// The same of the port with the fewest.
+    pub per_port: u32,
     /// The same of each.
-    pub nics: Vec<u32>,
+    pub ports: Vec<u32>,
     /// Smallest and largest ring of the device.
     pub device: (u32, u32),
     /// Bytes that DDIO may fill.
     pub ddio: u64,
     /// The largest power of two with which all posted buffers fit DDIO; 0 for none.
     most_ax: u32,
-    /// The smallest with which the Ax rings of a NIC take a burst.
+    /// The smallest with which the Ax rings of a port take a burst.
     least_ax: u32,
 }
 
 impl Guideline {
-    /// Sizes for a server with so many cores for each of its NICs.
-    pub(crate) fn new(server: &Server, nics: &[u32]) -> Guideline {
+    /// Sizes for a server with so many cores for each of its ports.
+    pub(crate) fn new(server: &Server, ports: &[u32]) -> Guideline {
         let device = device(server);
         let fit = |n: u32| n.clamp(device.0, device.1);
-        let cores = nics.iter().sum::<u32>();
-        let per_nic = nics.iter().copied().min().unwrap_or(0).max(1);
+        let cores = ports.iter().sum::<u32>();
+        let per_port = ports.iter().copied().min().unwrap_or(0).max(1);
         let burst = (BURST_AT_100_GBPS * server.nic.port_gbps / 100.0).ceil() as u32;
         let ddio = server.ddio_bytes();
         let entries = ddio / (u64::from(cores.max(1)) * buffer_bytes());
@@ -55,13 +55,13 @@ impl Guideline {
         let bx = fit(burst.max(1).next_power_of_two());
         // Of all sizes that meet both conditions the smallest: fewer buffers circulate. Where none does, a
         // burst counts for more: without buffers frames drop at any load, beyond DDIO they cost DRAM traffic.
-        let least_ax = rxbisect::Sizes::least_ax(burst, per_nic);
+        let least_ax = rxbisect::Sizes::least_ax(burst, per_port);
         Guideline {
             sizes: Sizes { ax: fit(least_ax), bx },
             burst,
             cores,
-            per_nic,
-            nics: nics.to_vec(),
+            per_port,
+            ports: ports.to_vec(),
             device,
             ddio,
             most_ax,
@@ -83,7 +83,7 @@ impl Guideline {
         let Sizes { ax, bx } = sizes;
         let holds = |yes: bool| if yes { "holds" } else { "does not hold" };
         let mib = |bytes: u64| bytes as f64 / (1024.0 * 1024.0);
-        let posted = self.per_nic * ax;
+        let posted = self.per_port * ax;
         let mut lines = vec![
             format!(
                 "|Bx| takes a burst of {} frames (1024 at 100 Gbps): {bx} >= {} {}",
@@ -101,8 +101,8 @@ impl Guideline {
             ),
             format!(
                 "(2) the Ax rings of {} take a burst without a refill: {} x {ax} = {posted} >= {} {}",
-                if self.alike() { "a NIC" } else { "the NIC with the fewest" },
-                self.per_nic,
+                if self.alike() { "a port" } else { "the port with the fewest" },
+                self.per_port,
                 self.burst,
                 holds(posted >= self.burst)
             ),
@@ -111,9 +111,9 @@ impl Guideline {
                 self.device.0,
                 self.device.1,
                 if self.alike() {
-                    format!("{} cores of a NIC", self.per_nic)
+                    format!("{} cores of a port", self.per_port)
                 } else {
-                    format!("cores of each NIC, {}", self.each_nic())
+                    format!("cores of each port, {}", self.each_port())
                 }
             ),
         ];
@@ -121,17 +121,17 @@ impl Guideline {
         lines
     }
 
-    /// Whether all NICs have as many cores.
+    /// Whether all ports have as many cores.
     fn alike(&self) -> bool {
-        self.nics.iter().all(|cores| *cores == self.per_nic)
+        self.ports.iter().all(|cores| *cores == self.per_port)
     }
 
-    /// Cores of each NIC: `8`, or `12:4`.
-    pub(crate) fn each_nic(&self) -> String {
+    /// Cores of each port: `8`, or `12:4`.
+    pub(crate) fn each_port(&self) -> String {
         if self.alike() {
-            return self.per_nic.to_string();
+            return self.per_port.to_string();
         }
-        self.nics.iter().map(u32::to_string).collect::<Vec<_>>().join(":")
+        self.ports.iter().map(u32::to_string).collect::<Vec<_>>().join(":")
     }
 
     /// What the guideline gives up where its conditions contradict each other.
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn condition_one_counts_all_nics_and_condition_two_one() {
+    fn condition_one_counts_all_ports_and_condition_two_one() {
         let one = Guideline::new(&testbed(|_| ()), &[8]);
         let two = Guideline::new(&testbed(|_| ()), &[4, 4]);
         assert_eq!((one.sizes.ax, two.sizes.ax), (128, 256));
@@ -192,17 +192,17 @@ mod tests {
     }
 
     #[test]
-    fn nics_of_unequal_cores_count_together_and_the_smallest_alone() {
+    fn ports_of_unequal_cores_count_together_and_the_smallest_alone() {
         let g = Guideline::new(&testbed(|_| ()), &[12, 4]);
         // (2): 4 x 256 take 1024 frames. (1): 16 x 256 x 1536 B are 6 of 4 MiB.
-        assert_eq!((g.cores, g.per_nic, g.sizes), (16, 4, Sizes { ax: 256, bx: 1024 }));
+        assert_eq!((g.cores, g.per_port, g.sizes), (16, 4, Sizes { ax: 256, bx: 1024 }));
         assert_eq!(g.margin_pct(256), -50.0);
         let reasons = g.reasons(g.sizes).join("\n");
         for part in [
             "16 rings x 256",
-            "of the NIC with the fewest",
+            "of the port with the fewest",
             "4 x 256 = 1024 >= 1024 holds",
-            "cores of each NIC, 12:4",
+            "cores of each port, 12:4",
         ] {
             assert!(reasons.contains(part), "{part}: {reasons}");
         }

@@ -38,8 +38,13 @@ impl Advice {
         };
         row("|Ax| of each core", now.ax.to_string(), guideline.ax.to_string(), "entries");
         row("|Bx| of each core", now.bx.to_string(), guideline.bx.to_string(), "entries");
-        let per_nic = self.guideline.each_nic();
-        row("cores of each NIC", per_nic.clone(), per_nic, "cores, each Bx served by the Ax of all of them");
+        let per_port = self.guideline.each_port();
+        row(
+            "cores of each port",
+            per_port.clone(),
+            per_port,
+            "cores, each Bx served by the Ax of all of them",
+        );
         row("pool", self.pool().to_string(), "-".into(), "buffers: full Ax, Bx and Tx rings, caches");
         table
     }
@@ -212,7 +217,7 @@ pub(super) fn data(advice: &Advice) -> Value {
             "ax": advice.sizes.ax,
             "bx": advice.sizes.bx,
             "association": "all-to-all",
-            "cores_per_nic": advice.guideline.per_nic,
+            "cores_per_nic": advice.guideline.per_port,
             "pool": advice.pool(),
         },
         "guideline": sizes(advice.guideline.sizes),
@@ -227,7 +232,7 @@ pub(super) fn data(advice: &Advice) -> Value {
         "results": advice.pairs.iter().flat_map(|p| [&p.empty, &p.full]).collect::<Vec<_>>(),
     });
     if advice.ready.ports.stated {
-        data["advice"]["port_cores"] = json!(advice.guideline.nics);
+        data["advice"]["port_cores"] = json!(advice.guideline.ports);
         data["advice"]["port_load"] = json!(advice.ready.ports.loads);
     }
     data
@@ -244,9 +249,9 @@ fn scored(mut setting: Value, score: &Score) -> Value {
 pub(super) fn report(advice: &Advice) -> Result<Html, Fail> {
     let mut html = Html::new(&compare::title(&advice.ready, &advice.pairs));
     let Sizes { ax, bx } = advice.sizes;
-    let per_nic = advice.guideline.each_nic();
+    let per_port = advice.guideline.each_port();
     html.verdict(
-        &format!("|Ax| {ax}, |Bx| {bx}, all-to-all among {per_nic} cores, {} buffers.", advice.pool()),
+        &format!("|Ax| {ax}, |Bx| {bx}, all-to-all among {per_port} cores, {} buffers.", advice.pool()),
         &advice.breaks(),
     );
     html.table(&advice.settings());

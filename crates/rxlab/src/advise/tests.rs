@@ -203,7 +203,7 @@ fn the_advice_is_within_3_percent_of_the_best_setting_of_20_other_servers() {
     bar(APART, 20);
 }
 
-/// Two NICs with loads of 3:1 on four cores, and more `options`.
+/// Two ports with loads of 3:1 on four cores, and more `options`.
 fn unequal(options: &str) -> Ready {
     let all = format!(
         "--port-load 3:1 --cores 4 --placements 1 --limit-ms 40 --trial-ms 10 --resolution 1 {options}"
@@ -229,12 +229,12 @@ fn cores_in_proportion_carry_what_an_equal_division_drops() {
 }
 
 #[test]
-fn the_advice_for_unequal_nics_is_within_3_percent_of_the_best_setting() {
+fn the_advice_for_unequal_ports_is_within_3_percent_of_the_best_setting() {
     let ready = unequal("--rate 55");
     assert_eq!(ready.ports.cores, [3, 1]);
     let guideline = Guideline::new(&ready.server, &ready.ports.cores);
-    // One ring of the second NIC takes a burst alone; all four count for DDIO.
-    assert_eq!((guideline.per_nic, guideline.cores), (1, 4));
+    // One ring of the second port takes a burst alone; all four count for DDIO.
+    assert_eq!((guideline.per_port, guideline.cores), (1, 4));
     assert_eq!(guideline.sizes, Sizes { ax: 1024, bx: 1024 });
     let (advice, mut known) =
         refine(guideline.sizes, guideline.device, |sizes| measure(&ready, sizes)).unwrap();

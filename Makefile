@@ -81,7 +81,8 @@ tsan: toolchain ## The rings and the driver's library between threads, under Thr
 	  -p pmd --test port -p rings --test threads --test threads_stopping
 
 # One full run of every experiment, a file for each paper, with machine, date, commit and command. It wants the
-# machine to itself.
+# machine to itself, and TRACES=DIR for the experiments that replay captures: without it they are left out, and named.
+CAPTURES = $(if $(TRACES),--captures $(TRACES))
 experiments: build ## Run all experiments into docs/results, their reports into pages/
 	@mkdir -p docs/results
 	@for paper in $$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)\/.*".*/\1/p' | sort -u); do \
@@ -89,15 +90,15 @@ experiments: build ## Run all experiments into docs/results, their reports into 
 	  { echo "date:    $$(date -u +%Y-%m-%d)"; \
 	    echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates experiments profiles || echo ' and uncommitted changes')"; \
 	    echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
-	    echo "command: rxlab experiment run $$paper --all --html $(OUT)/pages/$$paper"; echo; \
+	    echo "command: rxlab experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper"; echo; \
 	    start=$$SECONDS; \
-	    $(RXLAB) experiment run $$paper --all --html $(OUT)/pages/$$paper; \
+	    $(RXLAB) experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper; \
 	    echo; echo "took $$((SECONDS - start)) s of wall clock"; } > docs/results/$$paper.txt; \
 	done
 
-# Of all interfaces, at full length: some minutes. Another folder: make captures TRACES=DIR.
-TRACES ?= ../shared/traces
-captures: build ## Compare the interfaces on each capture of a folder, twice, into docs/results/captures.txt
+# Of all interfaces, at full length: some minutes.
+captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, into docs/results/captures.txt
+	@test -n "$(TRACES)" || { echo "make captures: which folder of captures? make captures TRACES=DIR" >&2; exit 2; }
 	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
 	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates profiles || echo ' and uncommitted changes')"; \
 	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \

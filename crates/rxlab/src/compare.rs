@@ -31,7 +31,8 @@ Examples:
 
 Every interface runs from empty and from full rings (one 2 ms stall of all cores, then the run settles
 again); where the two end in different states the table shows both. The second decides the verdict.
-Loads and rates of results are Gbps of frames, without FCS, preamble and gap; --rate is Gbps on the wire.")]
+Loads and rates of results are Gbps of frames, without FCS, preamble and gap; --rate is Gbps on the wire.
+Frame sizes are without FCS: the shortest has 60 B, and rfc2544:64 is its name with FCS.")]
 pub(crate) struct Compare {
     #[command(flatten)]
     setup: Setup,

@@ -51,9 +51,9 @@ struct Run {
     /// Captures to look at beside the plan's own traffic, with their own timing (plans of slices)
     #[arg(long, value_name = "FILE", conflicts_with = "all")]
     pcap: Vec<PathBuf>,
-    /// Where the captures lie that a plan replays
-    #[arg(long, value_name = "DIR", default_value = "../shared/traces")]
-    captures: PathBuf,
+    /// Where the captures lie that a plan replays; no folder is looked at unless told
+    #[arg(long, value_name = "DIR")]
+    captures: Option<PathBuf>,
     /// Seed of the first placement
     #[arg(long, value_name = "S", default_value_t = 1)]
     seed: u64,
@@ -100,7 +100,9 @@ fn list(as_json: bool) -> Result<(), Fail> {
 }
 
 fn run_one(options: &Run) -> Result<(), Fail> {
-    let plan = Plan::find(&options.id)?.with_captures(&options.pcap)?.with_captures_in(&options.captures)?;
+    let plan = Plan::find(&options.id)?
+        .with_captures(&options.pcap)?
+        .with_captures_in(options.captures.as_deref())?;
     let prepared = Prepared::new(plan, options.overrides())?;
     let target = Target::asked("--html", options.html.as_deref(), &options.inputs([&prepared]))?;
     let figures = carry_out(vec![prepared])?;
@@ -126,7 +128,7 @@ fn carry_out(prepared: Vec<Prepared>) -> Result<Vec<Figure>, Fail> {
 fn run_all(options: &Run) -> Result<(), Fail> {
     let (mut prepared, mut left_out) = (Vec::new(), Vec::new());
     for plan in Plan::of_paper(&options.id)? {
-        match plan.with_captures_in(&options.captures) {
+        match plan.with_captures_in(options.captures.as_deref()) {
             Ok(plan) => prepared.push(Prepared::new(plan, options.overrides())?),
             Err(missing) => left_out.push(missing.to_string()),
         }

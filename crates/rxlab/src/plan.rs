@@ -265,10 +265,16 @@ impl Plan {
     /// The plan with the captures of its series, from `dir`.
     ///
     /// # Errors
-    /// One is not there.
-    pub(crate) fn with_captures_in(mut self, dir: &Path) -> Result<Plan, Fail> {
+    /// No directory is given, or one is not there.
+    pub(crate) fn with_captures_in(mut self, dir: Option<&Path>) -> Result<Plan, Fail> {
         for series in &mut self.series {
             let Some(name) = &series.capture else { continue };
+            let Some(dir) = dir else {
+                return Err(Fail::new(format!(
+                    "{}: replays captures such as {name}, which rxlab does not come with; allowed: --captures DIR that holds them",
+                    self.id
+                )));
+            };
             let path = dir.join(name);
             if !path.is_file() {
                 return Err(Fail::new(format!(
@@ -366,10 +372,12 @@ mod tests {
 
     #[test]
     fn captures_that_are_not_here_are_named() {
+        let nowhere = Some(Path::new("/nowhere"));
         let missing =
-            Plan::find("corec/table4").unwrap().with_captures_in(Path::new("/nowhere")).unwrap_err();
-        assert!(missing.to_string().starts_with("corec/table4: no capture "), "{missing}");
-        assert!(Plan::find("corec/fig7").unwrap().with_captures_in(Path::new("/nowhere")).is_ok());
+            |dir| Plan::find("corec/table4").unwrap().with_captures_in(dir).unwrap_err().to_string();
+        assert!(missing(nowhere).starts_with("corec/table4: no capture "), "{}", missing(nowhere));
+        assert!(missing(None).contains("--captures DIR"), "{}", missing(None));
+        assert!(Plan::find("corec/fig7").unwrap().with_captures_in(None).is_ok());
     }
 
     #[test]

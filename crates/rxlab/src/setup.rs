@@ -35,9 +35,9 @@ pub(crate) struct Setup {
         value_name = "W",
         default_value = "fixed:1500,flows=10M",
         help_heading = "Traffic",
-        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT]; SIZES: fixed:BYTES, \
-                imix, empirical:NAME; HOW: constant, poisson, bursty:FRAMES; WHAT goes to the first core \
-                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES. Requests: kv:put=PERCENT[,keys=N][,zipf=S]\
+        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT]; SIZES: fixed:BYTES (without FCS), \
+                rfc2544:BYTES (with FCS: 64, 128, 256, 512, 1024, 1280, 1518), imix, empirical:NAME; HOW: constant, poisson, bursty:FRAMES; WHAT goes to the first core \
+                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES (without FCS). Requests: kv:put=PERCENT[,keys=N][,zipf=S]\
                 [,arrivals=HOW]"
     )]
     pub workload: String,
@@ -310,10 +310,10 @@ fn fits(workload: &Workload, rate: Rate, server: &Server) -> Result<(), Fail> {
     const DAYS: u64 = 100;
     const DAY_NS: u64 = 86_400_000_000_000;
     match workload {
-        Workload::Generated(Spec { sizes: Sizes::Fixed(bytes), .. })
-            if u32::from(*bytes) > server.buffers.room =>
+        Workload::Generated(Spec { sizes, .. })
+            if sizes.fixed().is_some_and(|bytes| u32::from(bytes) > server.buffers.room) =>
         {
-            let (room, name) = (server.buffers.room, &server.name);
+            let (room, name, bytes) = (server.buffers.room, &server.name, sizes.fixed().unwrap_or_default());
             Err(Fail::new(format!(
                 "--workload fixed:{bytes}: allowed on {name}: up to {room} bytes, a buffer's room"
             )))

@@ -57,12 +57,12 @@ fn text(options: &Options, s: &TraceStats) -> String {
 fn summary(out: &mut String, s: &TraceStats) {
     let r = &s.read;
     let rate = match (s.gbps, s.pps) {
-        (Some(gbps), Some(pps)) => format!("{} Gbps, {} packets/s on the wire", num(gbps), num(pps)),
+        (Some(gbps), Some(pps)) => format!("{} on the wire, {} packets/s", rate(gbps), fixed(pps)),
         _ => "no duration, so no rate".into(),
     };
     let _ = writeln!(
         out,
-        "packets   {}, {} bytes in {:.3} s: {rate}",
+        "packets   {}, {} bytes without FCS in {:.3} s: {rate}",
         r.packets,
         r.bytes,
         r.duration_ns as f64 / 1e9
@@ -103,6 +103,22 @@ fn summary(out: &mut String, s: &TraceStats) {
     if !notes.is_empty() {
         let _ = writeln!(out, "mended    {}", notes.join("; "));
     }
+}
+
+/// A rate in the largest unit of which it is one or more.
+fn rate(gbps: f64) -> String {
+    let units = [(1.0, "Gbps"), (1e3, "Mbps"), (1e6, "kbps"), (1e9, "bps")];
+    let (scale, unit) = units.into_iter().find(|(scale, _)| gbps * scale >= 1.0).unwrap_or(units[3]);
+    format!("{} {unit}", fixed(gbps * scale))
+}
+
+/// As [`num`], without exponents: of a hundredth or less as many digits as it takes to see two.
+fn fixed(v: f64) -> String {
+    if v == 0.0 || v.abs() >= 0.01 || !v.is_finite() {
+        return num(v);
+    }
+    let digits = (1.0 - v.abs().log10()).ceil().clamp(2.0, 12.0) as usize;
+    format!("{v:.digits$}")
 }
 
 fn protocols(s: &TraceStats) -> String {
@@ -166,4 +182,17 @@ fn rss(s: &TraceStats) -> String {
         ]);
     }
     table.text(out::colour())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_readable_however_small() {
+        let shown: Vec<String> =
+            [123.4, 1.0, 0.9996, 8e-4, 8.31e-7, 4.2e-10, 0.0].into_iter().map(rate).collect();
+        assert_eq!(shown, ["123 Gbps", "1.00 Gbps", "1000 Mbps", "800 kbps", "831 bps", "0.42 bps", "0 bps"]);
+        assert_eq!([0.5, 0.0083, 1e-5].map(fixed), ["0.50", "0.0083", "0.000010"]);
+    }
 }

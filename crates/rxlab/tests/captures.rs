@@ -21,6 +21,15 @@ fn captures() -> Vec<PathBuf> {
     files
 }
 
+/// The capture of this name, if it is at hand.
+fn capture(name: &str) -> Option<PathBuf> {
+    let found = captures().into_iter().find(|c| c.ends_with(name));
+    if found.is_none() {
+        eprintln!("skipped: no capture {name}");
+    }
+    found
+}
+
 fn compare(capture: &PathBuf, more: &[&str]) -> Vec<u8> {
     let out = Command::new(env!("CARGO_BIN_EXE_rxlab"))
         .args(["compare", "--json", "--no-search", "--placements", "1", "--pcap"])
@@ -55,7 +64,7 @@ fn every_capture_is_conserved_and_repeats() {
 
 #[test]
 fn another_server_another_verdict() {
-    let Some(skewed) = captures().into_iter().find(|c| c.ends_with("nprint443_2k_bigendian.pcap")) else {
+    let Some(skewed) = capture("nprint443_2k_bigendian.pcap") else {
         return;
     };
     // Eight flows: four cores cannot share them evenly, one core takes them all.
@@ -83,7 +92,7 @@ fn another_server_another_verdict() {
 
 #[test]
 fn another_profile_another_winner() {
-    let Some(volume) = captures().into_iter().find(|c| c.ends_with("ndpi_overlay_60s.pcap")) else {
+    let Some(volume) = capture("ndpi_overlay_60s.pcap") else {
         return;
     };
     let verdict = |server: &[&str]| -> Value {

@@ -6,7 +6,7 @@ use crate::powers::{Powers, powers};
 use crate::replay::mix;
 use crate::sizes::{HEADERS, Objects, PUT, imix, unit};
 use crate::wire::{Deal, Wire};
-use crate::{Arrival, Arrivals, HEAD, Line, Rate, Sizes, Source, Spec, wire_bytes};
+use crate::{Arrival, Arrivals, HEAD, Line, MIN_FRAME, Rate, Sizes, Source, Spec, wire_bytes};
 use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::SeedableRng;
@@ -46,6 +46,7 @@ impl Generator {
         let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
         let frames = match &spec.sizes {
             Sizes::Fixed(len) => Frames::Fixed(*len),
+            sizes @ Sizes::Rfc2544(_) => Frames::Fixed(sizes.fixed().unwrap_or(MIN_FRAME)),
             Sizes::Imix => Frames::Imix,
             Sizes::Empirical(cdf) => Frames::Objects(Box::new(Objects::new(cdf.clone()))),
             Sizes::Kv { .. } => Frames::Fixed(PUT), // has a source of its own

@@ -27,7 +27,7 @@ mod write;
 pub use cdf::Cdf;
 pub use error::{SpecError, TraceError};
 pub use rate::Rate;
-pub use sizes::Sizes;
+pub use sizes::{RFC_2544, Sizes};
 pub use spec::{Arrivals, FlowDraw, KEYS, Spec, Target};
 pub use trace::{Skipped, Trace, TraceInfo, each_frame};
 pub use wire::{Line, MIN_FRAME, OVERHEAD, wire_bytes};

@@ -15,6 +15,8 @@ const LONGEST: u16 = 1514;
 pub enum Sizes {
     /// All frames have this many bytes, without FCS.
     Fixed(u16),
+    /// All frames have the size of RFC 2544 by this name, which counts the FCS: one of [`RFC_2544`].
+    Rfc2544(u16),
     /// The simple Internet mix: 64, 594 and 1518 B with FCS in the ratio 7:4:1.
     Imix,
     /// Objects of the sizes of a distribution, cut into frames of 1514 B (1472 B of payload) and a
@@ -33,11 +35,25 @@ pub enum Sizes {
 pub(crate) const PUT: u16 = GET + VALUE;
 pub(crate) const GET: u16 = HEADERS + HEADER as u16 + KEY;
 
+/// The frame sizes of RFC 2544 for Ethernet (section 9.1), with the 4 bytes of FCS.
+pub const RFC_2544: [u16; 7] = [64, 128, 256, 512, 1024, 1280, 1518];
+/// Bytes of the FCS.
+const FCS: u16 = 4;
+
 impl Sizes {
+    /// The length of all frames, without FCS, where they have one length.
+    pub fn fixed(&self) -> Option<u16> {
+        match self {
+            Sizes::Fixed(len) => Some(*len),
+            Sizes::Rfc2544(named) => Some(named.saturating_sub(FCS)),
+            _ => None,
+        }
+    }
+
     /// Mean frame length where it is known in advance.
     pub(crate) fn mean_frame(&self) -> Option<f64> {
         match self {
-            Sizes::Fixed(n) => Some(f64::from(*n)),
+            Sizes::Fixed(_) | Sizes::Rfc2544(_) => self.fixed().map(f64::from),
             Sizes::Imix => Some((7.0 * 60.0 + 4.0 * 590.0 + 1514.0) / 12.0),
             Sizes::Empirical(_) => None,
             Sizes::Kv { put_percent } => Some(f64::from(GET) + put_percent / 100.0 * f64::from(VALUE)),

@@ -1,7 +1,10 @@
 //! What a user writes to describe generated traffic: `fixed:1500,flows=10000,arrivals=poisson`.
+//!
+//! Bytes of a frame are without FCS, so that the shortest has 60. `rfc2544:64` is that one by the name that it has in
+//! RFC 2544, which counts the FCS: 64, 128, 256, 512, 1024, 1280 or 1518.
 
 use crate::cdf::Cdf;
-use crate::{MIN_FRAME, Sizes, SpecError};
+use crate::{MIN_FRAME, RFC_2544, Sizes, SpecError};
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
@@ -138,10 +141,11 @@ fn sizes(s: &str) -> Result<Sizes, SpecError> {
     match s.split_once(':') {
         None if s == "imix" => Ok(Sizes::Imix),
         Some(("fixed", n)) => frame(n).map(Sizes::Fixed),
+        Some(("rfc2544", n)) => named(n).map(Sizes::Rfc2544),
         Some(("empirical", name)) => Cdf::load(name).map(Sizes::Empirical),
         Some(("kv", mix)) => puts(mix).map(|put_percent| Sizes::Kv { put_percent }),
         _ => {
-            let allowed = "fixed:BYTES, imix, empirical:NAME, empirical:FILE or kv:put=PERCENT";
+            let allowed = "fixed:BYTES (without FCS), rfc2544:BYTES (with FCS), imix, empirical:NAME, empirical:FILE or kv:put=PERCENT";
             Err(SpecError::new("workload", s, allowed))
         }
     }
@@ -157,6 +161,12 @@ fn puts(s: &str) -> Result<f64, SpecError> {
 fn frame(s: &str) -> Result<u16, SpecError> {
     let len = s.parse().ok().filter(|n| *n >= MIN_FRAME);
     len.ok_or_else(|| SpecError::new("frame size", s, "60 to 65535 bytes, without the 4 bytes of FCS"))
+}
+
+fn named(s: &str) -> Result<u16, SpecError> {
+    let len = s.parse().ok().filter(|n| RFC_2544.contains(n));
+    let allowed = RFC_2544.map(|n| n.to_string()).join(", ");
+    len.ok_or_else(|| SpecError::new("frame size of RFC 2544, with FCS", s, &allowed))
 }
 
 fn flows(what: &str, s: &str) -> Result<u64, SpecError> {
@@ -215,6 +225,7 @@ impl fmt::Display for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.sizes {
             Sizes::Fixed(n) => write!(f, "fixed:{n}")?,
+            Sizes::Rfc2544(n) => write!(f, "rfc2544:{n}")?,
             Sizes::Imix => write!(f, "imix")?,
             Sizes::Empirical(cdf) => write!(f, "empirical:{}", cdf.name)?,
             Sizes::Kv { put_percent } => write!(f, "kv:put={put_percent}")?,

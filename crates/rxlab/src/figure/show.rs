@@ -104,6 +104,9 @@ pub(crate) fn held(figures: &[Figure]) -> String {
 
 fn count<'a>(claims: impl Iterator<Item = &'a Answer>) -> String {
     let judged: Vec<bool> = claims.filter_map(|c| c.holds).collect();
+    if judged.is_empty() {
+        return "No published claim is judged: the published values are inputs.".into();
+    }
     let held = judged.iter().filter(|h| **h).count();
     format!("{held} of {} published claims hold.", judged.len())
 }

@@ -125,7 +125,7 @@ impl Ready {
             (Some(path), Workload::Pcap(trace)) => {
                 let i = trace.stats();
                 format!(
-                    "{} ({} frames, {} flows, mean {:.0} B)",
+                    "{} ({} frames, {} flows, mean {:.0} B without FCS)",
                     path.display(),
                     i.packets,
                     i.flows,

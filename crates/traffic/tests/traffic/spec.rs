@@ -1,12 +1,13 @@
 //! Descriptions of workloads: text to value and back, and errors that tell what is allowed.
 
 use proptest::prelude::*;
-use traffic::{Arrivals, FlowDraw, Rate, Sizes, Spec, Target};
+use traffic::{Arrival, Arrivals, FlowDraw, Line, RFC_2544, Rate, Sizes, Spec, Target, Workload, wire_bytes};
 
 fn specs() -> impl Strategy<Value = Spec> {
     let sizes = prop_oneof![
         (60u16..).prop_map(Sizes::Fixed),
         Just(Sizes::Imix),
+        proptest::sample::select(&RFC_2544[..]).prop_map(Sizes::Rfc2544),
         (0.0..=100.0).prop_map(|put_percent| Sizes::Kv { put_percent }),
         prop_oneof![Just("websearch"), Just("datamining"), Just("fb_hadoop")]
             .prop_map(|n| Sizes::Empirical(traffic::Cdf::load(n).unwrap())),
@@ -74,10 +75,35 @@ fn the_forms_of_the_manual() {
     assert_eq!("own".parse(), Ok(Rate::Own));
 }
 
+/// The names count the FCS, the frames come without: 64 B take 84 B of the wire, as RFC 2544 has them.
+#[test]
+fn the_sizes_of_rfc_2544_by_name() {
+    for named in RFC_2544 {
+        let text = format!("rfc2544:{named},flows=10,arrivals=constant");
+        let spec: Spec = text.parse().unwrap();
+        assert_eq!((spec.sizes.clone(), spec.to_string()), (Sizes::Rfc2544(named), text));
+        let generated = |spec: Spec| {
+            let line = Line { port: 0, loads: &[1], gbps: Line::GBPS };
+            let mut source = Workload::Generated(spec).source_on(line, Rate::Gbps(10.0), 1);
+            let mut a = Arrival::EMPTY;
+            (0..100).map(|_| (source.next(&mut a), a.at, a.len)).collect::<Vec<_>>()
+        };
+        let fixed = Spec { sizes: Sizes::Fixed(named - 4), ..spec.clone() };
+        let frames = generated(spec);
+        assert!(frames.iter().all(|f| f.0 && f.2 == named - 4));
+        assert_eq!(frames, generated(fixed));
+        assert_eq!(wire_bytes(named - 4), u32::from(named) + 20);
+    }
+    for bad in ["rfc2544:60", "rfc2544:1500", "rfc2544:", "rfc2544:64fcs"] {
+        let error = bad.parse::<Spec>().unwrap_err().to_string();
+        assert!(error.contains("64") && error.contains("FCS"), "{error}");
+    }
+}
+
 #[test]
 fn errors_list_what_is_allowed() {
     for (text, what, allowed) in [
-        ("", "workload", "fixed:BYTES, imix, empirical:NAME"),
+        ("", "workload", "fixed:BYTES (without FCS), rfc2544:BYTES (with FCS), imix, empirical:NAME"),
         ("fixd:1500", "workload", "fixed:BYTES"),
         ("fixed:59", "frame size", "60 to 65535"),
         ("fixed:", "frame size", "60 to 65535"),

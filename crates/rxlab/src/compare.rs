@@ -9,6 +9,7 @@ use serde_json::json;
 
 use crate::diagnosis::{Contender, Machine};
 use crate::fail::Fail;
+use crate::fail_if::{self, Outcome};
 use crate::html::{self, Html};
 use crate::interfaces;
 use crate::lab::{self, Job, Pair};
@@ -28,6 +29,7 @@ Examples:
   rxlab compare --pcap capture.pcap --app nat --html report.html
   rxlab compare --workload imix,flows=100k,zipf=1.1,arrivals=bursty:64 --rate 120 --cores 8
   rxlab compare --interfaces privring --ring 4096 --placements 1 --json
+  rxlab compare --rate 150 --fail-if 'rxbisect.drops>0' --fail-if 'p99>200'
 
 Every interface runs from empty and from full rings (one 2 ms stall of all cores, then the run settles
 again); where the two end in different states the table shows both. The second decides the verdict.
@@ -42,6 +44,14 @@ pub(crate) struct Compare {
     /// Leave out the search for the largest load without a drop
     #[arg(long)]
     no_search: bool,
+    // An attribute, because a documentation comment takes the brackets for links.
+    #[arg(
+        long,
+        value_name = "CONDITION",
+        help = "End with code 1 if a row of the table meets it: [INTERFACE.]NAME OP NUMBER, NAME drops, p99, sent, \
+                no_drop or any field of the JSON rows, OP < <= > >= == !=; may be given several times"
+    )]
+    fail_if: Vec<String>,
     /// Write a report with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -54,12 +64,13 @@ pub(crate) struct Compare {
 ///
 /// # Errors
 /// An option that is not allowed, a file that cannot be used.
-pub(crate) fn run(options: Compare) -> Result<(), Fail> {
+pub(crate) fn run(options: Compare) -> Result<Outcome, Fail> {
     let target = Target::asked("--html", options.html.as_deref(), &output::inputs(&options.setup))?;
     let ready = options.setup.ready()?;
     let mut names = options.interfaces;
     let mut seen = std::collections::BTreeSet::new();
     names.retain(|n| seen.insert(n.clone()));
+    let conditions = fail_if::read(&options.fail_if, row::names(), &names)?;
     let jobs =
         names.iter().map(|name| job(&ready, name, !options.no_search)).collect::<Result<Vec<_>, _>>()?;
     let pairs = lab::run(&jobs, "comparing")?;
@@ -69,7 +80,8 @@ pub(crate) fn run(options: Compare) -> Result<(), Fail> {
     } else {
         out::print(&text(&ready, &pairs, &verdict))
     };
-    html::deliver(shown, target.as_ref(), || report(&ready, &pairs, &verdict))
+    html::deliver(shown, target.as_ref(), || report(&ready, &pairs, &verdict))?;
+    fail_if::judge(&conditions, &fail_if::rows(&pairs))
 }
 
 /// One interface's runs, with the search for its no-drop rate.

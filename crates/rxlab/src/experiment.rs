@@ -6,12 +6,14 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
+use crate::fail_if::{self, Condition, Outcome};
 use crate::figure::{self, Figure, Overrides, Prepared};
 use crate::html::{self, Html};
 use crate::lab;
 use crate::out;
 use crate::output::{Folder, Target};
 use crate::plan::Plan;
+use crate::row;
 use crate::table::{Table, number, words};
 
 /// Options of `experiment`.
@@ -21,7 +23,8 @@ Examples:
   rxlab experiment list
   rxlab experiment run rxbisect/fig2 --html fig2.html
   rxlab experiment run rxbisect/fig10 --json
-  rxlab experiment run rxbisect --all --html rxbisect-pages")]
+  rxlab experiment run rxbisect --all --html rxbisect-pages
+  rxlab experiment run rxbisect/fig2 --fail-if claims --fail-if 'rxbisect.drops>0'")]
 pub(crate) struct Experiment {
     #[command(subcommand)]
     what: What,
@@ -63,6 +66,14 @@ struct Run {
     /// Simulate one cache set in N [default: as compare]
     #[arg(long, value_name = "N")]
     sampling: Option<u32>,
+    // An attribute, because a documentation comment takes the brackets for links.
+    #[arg(
+        long,
+        value_name = "claims|CONDITION",
+        help = "End with code 1 if a judged claim does not hold (claims), or if a point meets [SERIES.]NAME OP NUMBER, SERIES \
+                a series' id or its interface, the rest as `rxlab compare` has it; may be given several times"
+    )]
+    fail_if: Vec<String>,
     /// Write a report with plots; with --all a directory of reports with an index
     #[arg(long, value_name = "FILE|DIR")]
     html: Option<PathBuf>,
@@ -75,9 +86,9 @@ struct Run {
 ///
 /// # Errors
 /// An option that is not allowed, a plan that cannot be used.
-pub(crate) fn run(options: Experiment) -> Result<(), Fail> {
+pub(crate) fn run(options: Experiment) -> Result<Outcome, Fail> {
     match options.what {
-        What::List { json } => list(json),
+        What::List { json } => list(json).map(|()| Outcome::Done),
         What::Run(options) if options.all => run_all(&options),
         What::Run(options) => run_one(&options),
     }
@@ -99,18 +110,20 @@ fn list(as_json: bool) -> Result<(), Fail> {
     out::print(&table.text(false))
 }
 
-fn run_one(options: &Run) -> Result<(), Fail> {
+fn run_one(options: &Run) -> Result<Outcome, Fail> {
     let plan = Plan::find(&options.id)?
         .with_captures(&options.pcap)?
         .with_captures_in(options.captures.as_deref())?;
     let prepared = Prepared::new(plan, options.overrides())?;
     let target = Target::asked("--html", options.html.as_deref(), &options.inputs([&prepared]))?;
+    let conditions = options.conditions(std::slice::from_ref(&prepared))?;
     let figures = carry_out(vec![prepared])?;
     figures.iter().try_for_each(|figure| {
         let shown =
             if options.json { out::json(&figure::data(figure)) } else { out::print(&figure::text(figure)) };
         html::deliver(shown, target.as_ref(), || figure::report(figure))
-    })
+    })?;
+    options.outcome(&conditions, &figures)
 }
 
 /// All points of all plans in one go: the machine is busy until the last one.
@@ -125,7 +138,7 @@ fn carry_out(prepared: Vec<Prepared>) -> Result<Vec<Figure>, Fail> {
         .collect()
 }
 
-fn run_all(options: &Run) -> Result<(), Fail> {
+fn run_all(options: &Run) -> Result<Outcome, Fail> {
     let (mut prepared, mut left_out) = (Vec::new(), Vec::new());
     for plan in Plan::of_paper(&options.id)? {
         match plan.with_captures_in(options.captures.as_deref()) {
@@ -137,10 +150,12 @@ fn run_all(options: &Run) -> Result<(), Fail> {
     let folder = options.html.as_deref();
     let folder =
         folder.map(|dir| Folder::new("--html", dir, &options.inputs(&prepared), names())).transpose()?;
+    let conditions = options.conditions(&prepared)?;
     left_out.iter().for_each(|missing| out::note(&format!("left out: {missing}")));
     let figures = carry_out(prepared)?;
     let shown = show_all(&figures, options.json);
-    shown.and(folder.map_or(Ok(()), |folder| write_all(&folder, &options.id, &figures)))
+    shown.and(folder.map_or(Ok(()), |folder| write_all(&folder, &options.id, &figures)))?;
+    options.outcome(&conditions, &figures)
 }
 
 fn show_all(figures: &[Figure], as_json: bool) -> Result<(), Fail> {
@@ -164,6 +179,29 @@ impl Run {
         Overrides { seed: self.seed, placements: self.placements, sampling: self.sampling }
     }
 
+    /// The conditions on fields; that on claims needs no reading.
+    fn conditions(&self, prepared: &[Prepared]) -> Result<Vec<Condition>, Fail> {
+        let of_fields: Vec<String> = self.fail_if.iter().filter(|c| *c != CLAIMS).cloned().collect();
+        let mut owners: Vec<String> = Vec::new();
+        for owner in prepared.iter().flat_map(Prepared::owners) {
+            if !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+        fail_if::read(&of_fields, row::all_names(), &owners)
+    }
+
+    fn outcome(&self, conditions: &[Condition], figures: &[Figure]) -> Result<Outcome, Fail> {
+        let failed: Vec<&str> = figures.iter().flat_map(Figure::failed_claims).collect();
+        let claims = if self.fail_if.iter().any(|c| c == CLAIMS) && !failed.is_empty() {
+            Outcome::Met(format!("claims that do not hold: {}", failed.join(", ")))
+        } else {
+            Outcome::Done
+        };
+        let points: Vec<_> = figures.iter().flat_map(Figure::shown).collect();
+        Ok(claims.and(fail_if::judge(conditions, &points)?))
+    }
+
     /// Every file that is read: the plan's own, and those of its points.
     fn inputs<'a>(&self, prepared: impl IntoIterator<Item = &'a Prepared>) -> Vec<PathBuf> {
         let points = prepared.into_iter().flat_map(|p| p.inputs.iter().cloned());
@@ -171,6 +209,8 @@ impl Run {
     }
 }
 
+/// The condition of `--fail-if` that is met by a claim that does not hold.
+const CLAIMS: &str = "claims";
 /// The page that leads to all others of a directory.
 const INDEX: &str = "index.html";
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
+use crate::fail_if::{Shown, started};
 use crate::judge::{self, Rule};
 use crate::lab::{Job, Pair};
 use crate::metric::{self, Sample, Samples};
@@ -184,6 +185,11 @@ impl Prepared {
         &self.plan.id
     }
 
+    /// Names of its series and their interfaces, for conditions.
+    pub(crate) fn owners(&self) -> impl Iterator<Item = String> {
+        self.plan.series.iter().flat_map(owners)
+    }
+
     /// Finds what is no run of the model, and judges all; one pair for each job.
     ///
     /// # Errors
@@ -226,6 +232,28 @@ impl Figure {
         &self.plan.title
     }
 
+    /// The claims that were judged and do not hold.
+    pub(crate) fn failed_claims(&self) -> impl Iterator<Item = &str> {
+        self.claims.iter().filter(|c| c.holds == Some(false)).map(|c| c.id.as_str())
+    }
+
+    /// Its points as the table shows them, for conditions.
+    pub(crate) fn shown(&self) -> Vec<Shown> {
+        let mut rows = Vec::new();
+        for (series, points) in self.plan.series.iter().zip(&self.points) {
+            for (x, at) in points {
+                let swept = if series.sweep.is_some() { format!(" {x}") } else { String::new() };
+                let label = format!("{}: {}{swept}", self.plan.id, series.label);
+                rows.extend(at.starts().into_iter().map(|(start, full)| Shown {
+                    of: owners(series).collect(),
+                    label: started(&label, start),
+                    fields: at.fields_from(full),
+                }));
+            }
+        }
+        rows
+    }
+
     fn command(&self) -> String {
         let o = self.overrides;
         let given = |flag: &str, n: Option<u32>| n.map_or(String::new(), |n| format!(" --{flag} {n}"));
@@ -237,6 +265,11 @@ impl Figure {
             given("sampling", o.sampling)
         )
     }
+}
+
+/// Names by which a condition may ask for a series.
+fn owners(series: &Series) -> impl Iterator<Item = String> {
+    [&series.id, &series.interface].into_iter().filter(|name| !name.is_empty()).cloned()
 }
 
 fn found(finding: &Finding, samples: &[Samples]) -> Result<Found, String> {

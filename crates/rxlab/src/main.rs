@@ -10,6 +10,7 @@ mod compare;
 mod diagnosis;
 mod experiment;
 mod fail;
+mod fail_if;
 mod figure;
 mod html;
 mod interfaces;
@@ -39,6 +40,7 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use fail::Fail;
+use fail_if::Outcome;
 
 /// Which receive interface, which ring sizes, how many buffers, and why do I drop?
 #[derive(Parser, Debug)]
@@ -51,7 +53,7 @@ Examples:
   rxlab advise --server rxbisect-testbed --ports 2 --cores 16 --app nat
   rxlab trace capture.pcap
   rxlab experiment run rxbisect/fig2
-Errors are one line on stderr, with exit code 2."
+Errors are one line on stderr, with exit code 2; a condition of --fail-if that is met is one, with exit code 1."
 )]
 struct Cli {
     #[command(subcommand)]
@@ -84,27 +86,36 @@ enum Command {
 
 fn main() -> ExitCode {
     let done = match parse() {
-        Ok(cli) => match cli.command {
-            Command::Compare(options) => compare::run(options),
-            Command::Advise(options) => advise::run(options),
-            Command::Trace(options) => trace::run(&options),
-            Command::Experiment(options) => experiment::run(options),
-            Command::Live(options) => live::run(options),
-            Command::Bench(options) => bench::run(options),
-            Command::Calibrate(options) => calibrate::run(options),
-            Command::Tcp(options) => transfer::run(&options),
-            Command::Queue(options) => queue::run(&options),
-            Command::Profile(options) => profile::run(options),
-        },
-        Err(error) => refused(&error),
+        Ok(cli) => run(cli.command),
+        Err(error) => refused(&error).map(|()| Outcome::Done),
     };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(Outcome::Done) => ExitCode::SUCCESS,
+        Ok(Outcome::Met(what)) => {
+            out::note(&format!("rxlab: --fail-if: {what}"));
+            ExitCode::from(1)
+        }
         Err(fail) => {
             out::note(&format!("rxlab: {fail}"));
             ExitCode::from(2)
         }
     }
+}
+
+fn run(command: Command) -> Result<Outcome, Fail> {
+    match command {
+        Command::Compare(options) => return compare::run(options),
+        Command::Experiment(options) => return experiment::run(options),
+        Command::Advise(options) => advise::run(options),
+        Command::Trace(options) => trace::run(&options),
+        Command::Live(options) => live::run(options),
+        Command::Bench(options) => bench::run(options),
+        Command::Calibrate(options) => calibrate::run(options),
+        Command::Tcp(options) => transfer::run(&options),
+        Command::Queue(options) => queue::run(&options),
+        Command::Profile(options) => profile::run(options),
+    }?;
+    Ok(Outcome::Done)
 }
 
 /// The command line. A negative number is a value, to be refused by the option that it is given to.

@@ -177,9 +177,23 @@ const TRANSFER: [Field; 14] = [
     f("unfinished", "unfinished connections", "", |_| f64::NAN),
 ];
 
+/// The fields of a row, by name.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    FIELDS.iter().chain([&NO_DROP]).map(|f| f.name)
+}
+
+/// The same, and those of points that are no rows.
+pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
+    all().map(|f| f.name)
+}
+
+fn all() -> impl Iterator<Item = &'static Field> {
+    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&TRANSFER)
+}
+
 /// The description of a field, `None` for an unknown name.
 pub(crate) fn describe(name: &str) -> Option<&'static Field> {
-    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&TRANSFER).find(|f| f.name == name)
+    all().find(|f| f.name == name)
 }
 
 impl Row {

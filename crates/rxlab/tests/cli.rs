@@ -450,6 +450,63 @@ fn an_experiment_is_judged_from_its_raw_values() {
     fs::remove_dir_all(dir).unwrap();
 }
 
+/// Ends with code 1, results on stdout, and one line on stderr that holds every part.
+fn met(args: &[&str], parts: &[&str]) {
+    let out = rxlab(args);
+    let line = String::from_utf8_lossy(&out.stderr).to_string();
+    assert_eq!(out.status.code(), Some(1), "{args:?}: {line}");
+    assert!(!out.stdout.is_empty(), "{args:?}: results are shown all the same");
+    assert_eq!(line.trim_end().lines().count(), 1, "{args:?}: {line}");
+    for part in parts {
+        assert!(line.contains(part), "{args:?}: `{part}` is not in: {line}");
+    }
+}
+
+#[test]
+fn a_condition_that_is_met_ends_with_one() {
+    let with = |more: &[&'static str]| {
+        small(&[&["--limit-ms", "10", "--interfaces", "privring,shring"], more].concat())
+    };
+    let page = dir("fail-if").join("r.html");
+    let html = page.to_str().unwrap();
+    let args = with(&["--fail-if", "shring.sent>1", "--fail-if", "drops>100"]);
+    met(
+        &[&args[..], &["--html", html]].concat(),
+        &["--fail-if", "'shring.sent>1'", "shring", "throughput_gbps 1"],
+    );
+    assert!(page.exists(), "the report is written all the same");
+    fs::remove_dir_all(page.parent().unwrap()).unwrap();
+    met(&with(&["--json", "--fail-if", "mpps>0"]), &["privring", " more"]);
+    let good = rxlab(&with(&["--fail-if", "drops>100", "--fail-if", "p99<0"]));
+    assert!(good.status.success() && good.stderr.is_empty(), "{good:?}");
+    refused(&["compare", "--fail-if", "drips>0"], &["drips", "drops, p99, sent, no_drop, offered_gbps"]);
+    refused(&["compare", "--fail-if", "drops"], &["drops", "NAME OP NUMBER"]);
+    refused(&["compare", "--fail-if", "corec.drops>0"], &["corec", "privring, shring, rxbisect"]);
+    // A rate that was not searched meets nothing, and is not said to.
+    let out = rxlab(&with(&["--fail-if", "no_drop<1000"]));
+    assert_eq!((out.status.code(), out.stdout.is_empty()), (Some(2), false));
+    assert!(String::from_utf8_lossy(&out.stderr).contains("no row has a value of no_drop_gbps"));
+}
+
+#[test]
+fn claims_and_points_of_an_experiment_are_conditions() {
+    let dir = dir("fail-if-plan");
+    let path = dir.join("plan.toml");
+    fs::write(&path, PLAN).unwrap();
+    let plan = path.to_str().unwrap();
+    let run = |more: &[&'static str]| [&["experiment", "run", plan][..], more].concat();
+    met(&run(&["--fail-if", "claims"]), &["claims", "do not hold: fails"]);
+    met(&run(&["--fail-if", "p.sent<400", "--json"]), &["test/plan: private 64", "and 1 more"]);
+    met(&run(&["--fail-if", "claims", "--fail-if", "privring.sent>1"]), &["fails; 'privring.sent>1'"]);
+    assert!(rxlab(&run(&["--fail-if", "sent>400"])).status.success());
+    refused(&run(&["--fail-if", "q.sent>1"]), &["`q`", "p, privring"]);
+    let text = PLAN.replacen("published = \"400\"", "published = \"9.8\"", 1);
+    fs::write(&path, text).unwrap();
+    let good = rxlab(&run(&["--fail-if", "claims"]));
+    assert!(good.status.success(), "{good:?}");
+    fs::remove_dir_all(dir).unwrap();
+}
+
 #[test]
 fn a_wrong_plan_is_refused() {
     let dir = dir("wrong-plan");

@@ -44,10 +44,15 @@ impl At {
         }
     }
 
-    /// Every field by name, from full rings.
+    /// Every field by name, from full rings: those decide.
     pub(super) fn fields(&self) -> Vec<(&'static str, f64)> {
+        self.fields_from(true)
+    }
+
+    /// Every field by name, from full or from empty rings.
+    pub(super) fn fields_from(&self, full: bool) -> Vec<(&'static str, f64)> {
         match self {
-            At::Runs(pair) => pair.full.fields(),
+            At::Runs(_) => self.row(full).map(Row::fields).unwrap_or_default(),
             At::Measured(found) => found.fields.clone(),
         }
     }

@@ -128,12 +128,17 @@ fn run_one(options: &Run) -> Result<Outcome, Fail> {
 
 /// All points of all plans in one go: the machine is busy until the last one.
 fn carry_out(prepared: Vec<Prepared>) -> Result<Vec<Figure>, Fail> {
-    let mut pairs = lab::run(prepared.iter().flat_map(|p| &p.jobs), "running")?.into_iter();
+    let mut jobs = prepared.iter().flat_map(|p| &p.jobs).peekable();
+    let pairs = if jobs.peek().is_some() { lab::run(jobs, "running")? } else { Vec::new() };
+    let others = prepared.iter().map(Prepared::others).sum::<usize>() as u64;
+    let bar = (others > 0).then(|| out::progress(others, "simulating"));
+    let done = || bar.iter().for_each(|bar| bar.inc(1));
+    let mut pairs = pairs.into_iter();
     prepared
         .into_iter()
         .map(|p| {
             let mine = pairs.by_ref().take(p.jobs.len()).collect();
-            p.judge(mine)
+            p.judge(mine, done)
         })
         .collect()
 }

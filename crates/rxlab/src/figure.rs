@@ -15,6 +15,7 @@ use crate::fail_if::{Shown, started};
 use crate::judge::{self, Rule};
 use crate::lab::{Job, Pair};
 use crate::metric::{self, Sample, Samples};
+use crate::out;
 use crate::output;
 use crate::plan::{Claim, Finding, Kind, Plan, Series};
 use crate::queue;
@@ -160,6 +161,7 @@ impl Prepared {
                 let ready = setup.ready().map_err(named)?;
                 if let Some(count) = plan.slices {
                     let command = format!("rxlab experiment run {} --seed {}", plan.id, overrides.seed);
+                    let _bar = out::working("counting");
                     for (at, found) in slices(&ready, count, &command).map_err(named)? {
                         others.push((index, at, Other::Found(found)));
                     }
@@ -190,11 +192,16 @@ impl Prepared {
         self.plan.series.iter().flat_map(owners)
     }
 
-    /// Finds what is no run of the model, and judges all; one pair for each job.
+    /// How many points are no runs of the model: [`Prepared::judge`] finds them.
+    pub(crate) fn others(&self) -> usize {
+        self.others.len()
+    }
+
+    /// Finds what is no run of the model, and judges all; one pair for each job. Tells each that is `done`.
     ///
     /// # Errors
     /// A metric that cannot be read.
-    pub(crate) fn judge(self, pairs: Vec<Pair>) -> Result<Figure, Fail> {
+    pub(crate) fn judge(self, pairs: Vec<Pair>, done: impl Fn() + Sync) -> Result<Figure, Fail> {
         let plan = self.plan;
         let mut points: Vec<Vec<(f64, At)>> = plan.series.iter().map(|_| Vec::new()).collect();
         for ((index, x), pair) in self.places.into_iter().zip(pairs) {
@@ -204,7 +211,7 @@ impl Prepared {
             .others
             .into_par_iter()
             .with_max_len(1)
-            .map(|(index, x, other)| Ok((index, x, other.find()?)))
+            .map(|(index, x, other)| Ok((index, x, other.find().inspect(|_| done())?)))
             .collect::<Result<_, Fail>>()?;
         for (index, x, found) in others {
             points[index].push((x, At::Measured(found)));

@@ -107,7 +107,7 @@ pub(crate) struct What {
 /// An option that is not allowed, or a rule that does not hold.
 pub(crate) fn run(options: Options) -> Result<(), Fail> {
     let configs = options.interfaces.iter().map(|i| options.what.config(i)).collect::<Result<Vec<_>, _>>()?;
-    let bar = out::progress(configs.len() as u64, "running live");
+    let bar = out::live(configs.len() as u64, "running live");
     let mut reports = Vec::new();
     for config in &configs {
         reports.push(one(config)?);

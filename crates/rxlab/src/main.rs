@@ -6,6 +6,7 @@
 mod advise;
 mod bench;
 mod calibrate;
+mod capture;
 mod compare;
 mod diagnosis;
 mod experiment;

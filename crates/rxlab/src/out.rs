@@ -1,8 +1,9 @@
 //! Where output goes: results to stdout, progress to stderr where that is a terminal.
 
 use std::io::{ErrorKind, IsTerminal, Write, stdout};
+use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use crate::fail::Fail;
@@ -39,11 +40,45 @@ pub(crate) fn colour() -> bool {
     stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// A bar over `n` runs; hidden where stderr is no terminal.
+/// A bar over `n` runs of the model or the like; as all bars hidden where stderr is no terminal, and gone when dropped.
 pub(crate) fn progress(n: u64, what: &'static str) -> ProgressBar {
-    let bar = ProgressBar::with_draw_target(Some(n), ProgressDrawTarget::stderr());
-    let style = ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len} {elapsed}");
-    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    alive(bar(Some(n), what, "{msg} {wide_bar} {pos}/{len} {elapsed}"), Duration::from_millis(200))
+}
+
+/// A bar over `n` measurements of this machine, with no thread of its own that would take time from them.
+pub(crate) fn rounds(n: u64, what: &'static str) -> ProgressBar {
+    bar(Some(n), what, "{msg} {wide_bar} {pos}/{len} {elapsed}")
+}
+
+/// A bar over `n` runs of threads on this machine, which a tick a second does not hold up.
+pub(crate) fn live(n: u64, what: &'static str) -> ProgressBar {
+    alive(rounds(n, what), Duration::from_secs(1))
+}
+
+/// A bar over so many bytes.
+pub(crate) fn bytes(n: u64, what: &'static str) -> ProgressBar {
+    bar(Some(n), what, "{msg} {wide_bar} {bytes}/{total_bytes} {elapsed}")
+}
+
+/// The time since the start of something whose length is not known.
+pub(crate) fn working(what: &'static str) -> ProgressBar {
+    alive(bar(None, what, "{spinner} {msg} {elapsed}"), Duration::from_millis(200))
+}
+
+fn bar(n: Option<u64>, what: &'static str, template: &str) -> ProgressBar {
+    // What fails midway leaves no half of a bar before its error.
+    let bar =
+        ProgressBar::with_draw_target(n, ProgressDrawTarget::stderr()).with_finish(ProgressFinish::AndClear);
+    bar.set_style(ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()));
     bar.set_message(what);
+    bar.tick();
+    bar
+}
+
+/// The bar with its time going on between steps.
+fn alive(bar: ProgressBar, every: Duration) -> ProgressBar {
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(every);
+    }
     bar
 }

@@ -68,7 +68,9 @@ struct Alone {
 pub(crate) fn run(queue: &Queue) -> Result<(), Fail> {
     let options = &queue.options;
     let system = options.system()?;
+    let bar = out::working("simulating");
     let found = options.measure()?;
+    bar.finish_and_clear();
     let value = |name: &str| found.value(name);
     if queue.json {
         let fields = found.fields.iter().map(|(name, v)| ((*name).to_string(), json!(v)));

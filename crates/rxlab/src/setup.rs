@@ -14,6 +14,7 @@ use packet::SteerBy;
 use rings::Interface;
 use traffic::{Rate, Sizes, Spec, Target, Trace, Workload};
 
+use crate::capture;
 use crate::fail::Fail;
 use crate::interfaces::Asked;
 use crate::point::Point;
@@ -293,7 +294,7 @@ impl Setup {
 
     /// A comparison of half a capture looks like one of the whole: it is asked for by name.
     fn capture(&self, path: &Path) -> Result<Trace, Fail> {
-        let trace = Trace::open(path).map_err(Fail::new)?;
+        let trace = capture::open(path).map_err(Fail::new)?;
         if trace.stats().truncated && !self.allow_truncated {
             let what =
                 "the file ends inside a record; allowed: a whole capture, or --allow-truncated for its";

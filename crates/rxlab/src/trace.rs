@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use clap::Args;
-use traffic::Trace;
 use traffic::stats::{Share, TraceStats};
 
+use crate::capture;
 use crate::fail::Fail;
 use crate::out;
 use crate::table::{Table, num, number, words};
@@ -39,11 +39,13 @@ pub(crate) fn run(options: &Options) -> Result<(), Fail> {
     if let Some(cores @ (0 | 1025..)) = options.cores {
         return Err(Fail::new(format!("--cores {cores}: allowed: 1 to {MAX_CORES}")));
     }
-    let trace = Trace::open(&options.file).map_err(Fail::new)?;
+    let trace = capture::open(&options.file).map_err(Fail::new)?;
+    let bar = out::working("counting");
     let stats = match options.cores {
         Some(n) => TraceStats::new(&trace, &[n]),
         None => TraceStats::new(&trace, &CORES),
     };
+    bar.finish_and_clear();
     if options.json { out::json(&stats) } else { out::print(&text(options, &stats)) }
 }
 

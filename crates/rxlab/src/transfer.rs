@@ -100,7 +100,9 @@ struct Run {
 /// # Errors
 /// A value that is not allowed.
 pub(crate) fn run(transfer: &Transfer) -> Result<(), Fail> {
+    let bar = out::working("simulating");
     let found = transfer.options.measure()?;
+    bar.finish_and_clear();
     if transfer.json {
         let fields = found.fields.iter().map(|(name, v)| ((*name).to_string(), json!(v)));
         let mut data: Map<String, Value> = fields.collect();

@@ -4,6 +4,7 @@ use crate::compare;
 use crate::diagnosis::{Contender, Diagnosis, diagnose, dram};
 use crate::fail::Fail;
 use crate::lab::Pair;
+use crate::out;
 use crate::search::{self, Search};
 use crate::setup::Ready;
 
@@ -43,7 +44,10 @@ pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
     let no_drop = match pair.full.no_drop_gbps {
         // The search at the asked rate ended below it: it has found the limit already.
         Some(gbps) if gbps < 0.99 * pair.full.report.offered_gbps => gbps,
-        _ => search::no_drop(point, &line, || ())?,
+        _ => {
+            let bar = out::progress(line.trials(), "looking for what breaks");
+            search::no_drop(point, &line, || bar.inc(1))?
+        }
     };
     let step = line.full * line.resolution_pct / 100.0;
     let rate = (no_drop * wire + step).min(line.full);

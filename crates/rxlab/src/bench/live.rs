@@ -91,7 +91,7 @@ pub(crate) fn run(options: &LiveBench) -> Result<(), Fail> {
         .flat_map(|round| (0..cases.len()).map(move |case| (round, case)))
         .filter(|&(round, case)| round < options.rounds_of(&cases[case]))
         .collect();
-    let bar = out::progress(turns.len() as u64, "running live");
+    let bar = out::rounds(turns.len() as u64, "running live");
     let mut tally = Tally::new(cases);
     for (round, case) in turns {
         let sample = stage.sample(&tally.cases[case])?;

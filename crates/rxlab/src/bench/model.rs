@@ -59,7 +59,7 @@ pub(crate) fn run(options: ModelBench) -> Result<(), Fail> {
     };
     // However long that takes: `--limit-ms` bounds the warm-up.
     let point = Point { frames: options.packets, limit: Ps(u64::MAX), ..point };
-    let bar = out::progress(u64::from(options.repeats), "simulating");
+    let bar = out::rounds(u64::from(options.repeats), "simulating");
     let mut runs = Vec::new();
     for _ in 0..options.repeats {
         let (packets, wall_s) = timed(|| point.run().map(|r| r.packets))?;

@@ -293,6 +293,7 @@ fn show(
 }
 
 fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result<Measured, Fail> {
+    let bar = out::rounds(u64::from(rounds), "measuring");
     pin(cpus.here)?;
     let sets = latency::Sets::new(sizes.l2, sizes.llc)?;
     let (mut walks, stream) = (sets.walks()?, sets.stream(pool)?);
@@ -301,7 +302,6 @@ fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result
     let mut copies = copy::Copies::new();
     let mut work = [work::Work::new(&region)?, work::Work::new(&region)?];
     let mut m = region.view();
-    let bar = out::progress(u64::from(rounds), "measuring");
     let mut all: Vec<(Option<Distance>, Values)> = Vec::new();
     for _ in 0..rounds {
         let (mut places, mut cores) = (Vec::new(), Vec::new());

@@ -1,0 +1,68 @@
+//! On a terminal, whatever may take long says what it does and how far it is.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+
+use std::fs;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+/// What a terminal gets to see of a command line; none where no terminal can be made.
+fn seen(args: &str) -> Option<String> {
+    let line = format!("{} {args}", env!("CARGO_BIN_EXE_rxlab"));
+    let script = Command::new("script").args(["-qec", &line, "/dev/null"]).stdin(Stdio::null()).output();
+    let Ok(out) = script else {
+        eprintln!("skipped: no program `script`, which makes a terminal");
+        return None;
+    };
+    assert!(out.status.success(), "{args}: {}", String::from_utf8_lossy(&out.stdout));
+    Some(String::from_utf8_lossy(&out.stdout).into_owned())
+}
+
+const PLAN: &str = r#"
+id = "test/plan"
+title = "t"
+source = "s"
+kind = "queue"
+notes = []
+options = "--servers 2 --customers 400000"
+x = "load"
+scale = "linear"
+fields = ["sojourn_mean"]
+[[series]]
+id = "q"
+label = "M/M/2"
+sweep = { option = "--load {}", values = [0.2, 0.3, 0.4] }
+"#;
+
+#[test]
+fn every_long_command_tells_what_it_does() {
+    let dir = TempDir::new().unwrap();
+    let (plan, pcap) = (dir.path().join("plan.toml"), dir.path().join("x.pcap"));
+    fs::write(&plan, PLAN).unwrap();
+    let mut bytes =
+        vec![0xd4u8, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
+    bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0, 60, 0, 0, 0]);
+    bytes.extend([0; 60]);
+    fs::write(&pcap, &bytes).unwrap();
+    let (plan, pcap) = (plan.display(), pcap.display());
+    let small = "--cores 1 --ports 1 --placements 1 --limit-ms 4 --trial-ms 1 --rate 3";
+    for (args, parts) in [
+        (format!("experiment run {plan}"), &["simulating", "/3"][..]),
+        (format!("compare {small} --interfaces privring"), &["comparing", "/"]),
+        (format!("compare {small} --interfaces privring --pcap {pcap}"), &["reading", "100 B", "comparing"]),
+        (format!("trace {pcap}"), &["reading", "100 B", "counting"]),
+        ("queue --customers 400000".into(), &["simulating"]),
+        ("tcp --bytes 10000".into(), &["simulating"]),
+        ("live --packets 5000 --interfaces privring".into(), &["running live", "/1"]),
+        ("bench model --cores 1 --ports 1 --rate 3 --packets 1000 --repeats 1".into(), &["simulating", "/1"]),
+        ("bench threads --packets 5000 --repeats 1".into(), &["running live", "/3"]),
+        ("experiment run rxbisect/fig4".into(), &["counting"]),
+    ] {
+        let Some(text) = seen(&args) else { return };
+        for part in parts {
+            assert!(text.contains(part), "{args}: `{part}` is not in: {text}");
+        }
+        assert!(!text.contains("0/0"), "{args}: {text}");
+    }
+}

@@ -15,7 +15,8 @@ use crate::interfaces;
 use crate::lab::{self, Job, Pair};
 use crate::out;
 use crate::output::{self, Target};
-use crate::plot::{self, Curve};
+use crate::palette::Colour;
+use crate::plot::{self, Bars, Fill};
 use crate::row::{self, COLUMNS, cells};
 use crate::setup::{Ready, Setup};
 use crate::table::{Table, num, number, words};
@@ -325,8 +326,9 @@ fn report(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Html, Fail
 
 /// The plots of a comparison: each measure by interface, from both starts, and the drops by cause.
 fn plots(pairs: &[Pair]) -> Result<Vec<String>, Fail> {
-    let names: Vec<String> = pairs.iter().map(|p| p.full.interface.clone()).collect();
-    let mut svgs = Vec::new();
+    let interface = |p: &Pair| (p.full.interface.clone(), Colour::interface(&p.full.interface));
+    let names: Vec<_> = pairs.iter().map(interface).collect();
+    let mut figures = Vec::new();
     for name in [
         "throughput_gbps",
         "latency_mean_us",
@@ -336,18 +338,23 @@ fn plots(pairs: &[Pair]) -> Result<Vec<String>, Fail> {
         "circulating_buffers",
     ] {
         let Some(field) = row::describe(name) else { continue };
-        let curve = |label: &str, of: fn(&Pair) -> &row::Row| Curve {
-            label: Some(label.into()),
-            points: pairs.iter().map(|p| (0.0, row::field(&of(p).report, name))).collect(),
+        let bars = |label: &str, fill, of: fn(&Pair) -> &row::Row| Bars {
+            label: label.into(),
+            fill,
+            colour: None,
+            values: pairs.iter().map(|p| row::field(&of(p).report, name)).collect(),
         };
-        let curves = [curve("from empty rings", |p| &p.empty), curve("from full rings", |p| &p.full)];
-        svgs.push(plot::bars(field.heading, field.unit, &names, &curves, false)?);
+        let starts = [
+            bars("from empty rings", Fill::Light, |p| &p.empty),
+            bars("from full rings", Fill::Solid, |p| &p.full),
+        ];
+        figures.push(plot::bars(field.heading, field.unit, &names, &starts, false)?);
     }
-    svgs.push(drops(&names, pairs)?);
-    Ok(svgs)
+    figures.push(drops(&names, pairs)?);
+    Ok(figures)
 }
 
-fn drops(names: &[String], pairs: &[Pair]) -> Result<String, Fail> {
+fn drops(names: &[(String, Colour)], pairs: &[Pair]) -> Result<String, Fail> {
     let causes: std::collections::BTreeSet<&str> =
         pairs.iter().flat_map(|p| p.full.report.drops.iter().filter(|d| *d.1 > 0).map(|d| *d.0)).collect();
     let share = |p: &Pair, cause: &str| {
@@ -355,9 +362,12 @@ fn drops(names: &[String], pairs: &[Pair]) -> Result<String, Fail> {
         let all: u64 = r.drops.values().sum();
         r.drops.get(cause).map_or(0.0, |&n| n as f64 / all.max(1) as f64 * r.drop_pct)
     };
-    let curves: Vec<Curve> = causes
-        .into_iter()
-        .map(|c| Curve { label: Some(c.into()), points: pairs.iter().map(|p| (0.0, share(p, c))).collect() })
-        .collect();
-    plot::bars("drops by cause, from full rings", "% of offered frames", names, &curves, true)
+    let bars = |cause: &str| Bars {
+        label: cause.into(),
+        fill: Fill::Solid,
+        colour: Some(Colour::cause(cause)),
+        values: pairs.iter().map(|p| share(p, cause)).collect(),
+    };
+    let all: Vec<Bars> = causes.into_iter().map(bars).collect();
+    plot::bars("drops by cause, from full rings", "% of offered frames", names, &all, true)
 }

@@ -4,18 +4,35 @@ use std::fmt::Write as _;
 
 use crate::fail::Fail;
 use crate::output::Target;
+use crate::palette;
+use crate::stamp;
 use crate::table::{Table, escape};
 
+/// Of light pages, of dark ones, and of all.
 const STYLE: &str = "
-body{font:15px/1.45 system-ui,sans-serif;color:#1c1c1c;max-width:1180px;margin:2em auto;padding:0 1em}
-h1{font-size:1.5em;margin-bottom:.2em}h2{font-size:1.15em;margin-top:1.8em}
-.verdict{background:#eef5fb;border-left:4px solid #0072b2;padding:.7em 1em;margin:1em 0}
+:root{color-scheme:light dark;--page:#fff;--ink:#1c1c1c;--soft:#5a5a5a;--rule:#ddd;--axis:#555;--grid:#e4e4e4;
+--said:#eef5fb;--edge:#0072b2;--win:#f1f8ee;--code:#f3f3f3;--link:#0b5cad}
+@media(prefers-color-scheme:dark){:root{--page:#16181b;--ink:#e4e4e4;--soft:#a3a7ab;--rule:#3a3e43;--axis:#9a9a9a;--grid:#303439;
+--said:#1b2733;--edge:#4ba8e0;--win:#1d2a20;--code:#24282c;--link:#7cb8f0}}
+*{box-sizing:border-box}
+body{font:15px/1.45 system-ui,sans-serif;color:var(--ink);background:var(--page);max-width:1180px;margin:2em auto;padding:0 1em}
+h1{font-size:1.5em;margin-bottom:.2em;overflow-wrap:anywhere}h2{font-size:1.15em;margin-top:1.8em}a{color:var(--link)}
+.verdict{background:var(--said);border-left:4px solid var(--edge);padding:.7em 1em;margin:1em 0}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9em}
-th,td{padding:.25em .7em;border-bottom:1px solid #ddd;text-align:left;vertical-align:bottom}
-th.n,td.n{text-align:right}th small{font-weight:normal;color:#666}td:first-child{white-space:nowrap}tr.win{font-weight:600;background:#f4f9f2}
-.plots{display:flex;flex-wrap:wrap;gap:12px}.plots svg{max-width:100%;height:auto}
-code{font-size:.85em;background:#f4f4f4;padding:.1em .3em;overflow-wrap:anywhere}
-.note{color:#555;font-size:.9em}.wide{overflow-x:auto}";
+th,td{padding:.25em .7em;border-bottom:1px solid var(--rule);text-align:left;vertical-align:bottom}
+th.n,td.n{text-align:right}th small{font-weight:normal;color:var(--soft)}td:first-child{white-space:nowrap}td.long{min-width:20em}
+tr.win{font-weight:600;background:var(--win)}.wide{overflow-x:auto;margin:1em 0}
+.plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,440px),1fr));gap:20px 28px}
+figure{margin:0;overflow-x:auto}figure svg{display:block;width:100%;height:auto}figcaption{font-weight:600;margin-bottom:.2em}
+figure.broad{grid-column:1/-1}figure.broad svg{min-width:720px}
+.key{list-style:none;display:flex;flex-wrap:wrap;gap:.1em 1.3em;margin:.3em 0 0 3em;padding:0;font-size:.9em}
+.key i{display:inline-block;width:1.2em;height:.75em;margin-right:.45em;position:relative;top:.05em;background:var(--c)}
+.key i.light{background:none;border:1.5px solid var(--c);overflow:hidden}
+.key i.light::before{content:'';position:absolute;inset:0;background:var(--c);opacity:.3}
+.key i.hollow{background:none;border:1.5px solid var(--c)}
+.key i.line{height:3px;top:-.25em}.key i.dash{height:0;top:-.25em;background:none;border-top:2px dashed var(--c)}
+code{font-size:.85em;background:var(--code);padding:.1em .3em;overflow-wrap:anywhere}
+.note{color:var(--soft);font-size:.9em}footer{border-top:1px solid var(--rule);margin-top:2.5em;padding-top:.6em}";
 
 /// A report under construction.
 pub(crate) struct Html {
@@ -51,6 +68,10 @@ impl Html {
 
     /// Remarks in a list.
     pub(crate) fn list(&mut self, items: impl IntoIterator<Item = String>) {
+        let mut items = items.into_iter().peekable();
+        if items.peek().is_none() {
+            return;
+        }
         self.body += "<ul class=\"note\">\n";
         for item in items {
             let _ = writeln!(self.body, "<li>{}</li>", escape(&item));
@@ -81,16 +102,21 @@ impl Html {
         let _ = writeln!(self.body, "<div class=\"wide\">{}</div>", table.html());
     }
 
-    /// Plots side by side.
-    pub(crate) fn plots(&mut self, svgs: &[String]) {
-        let _ = writeln!(self.body, "<div class=\"plots\">{}</div>", svgs.join("\n"));
+    /// Plots side by side, where there is room.
+    pub(crate) fn plots(&mut self, figures: &[String]) {
+        let _ = writeln!(self.body, "<div class=\"plots\">{}</div>", figures.join("\n"));
     }
 
-    /// The page's text.
+    /// The page's text; its foot says when it was made, and by which command line.
     pub(crate) fn text(&self) -> String {
-        format!(
-            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{}</title><style>{STYLE}</style></head>\n<body>\n{}</body></html>\n",
+        let head = format!(
+            "<meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>{}</title><style>{STYLE}\n{}</style>",
             escape(&self.title),
+            palette::rules()
+        );
+        let foot = format!("Made {}: <code>{}</code>", escape(&stamp::made()), escape(&stamp::command()));
+        format!(
+            "<!DOCTYPE html>\n<html lang=\"en\"><head>{head}</head>\n<body>\n{}<footer class=\"note\">{foot}</footer>\n</body></html>\n",
             self.body
         )
     }

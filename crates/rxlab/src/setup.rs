@@ -2,6 +2,8 @@
 
 mod told;
 
+pub(crate) use told::quoted;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 

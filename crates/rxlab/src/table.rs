@@ -24,6 +24,9 @@ pub(crate) const fn number(name: &'static str, unit: &'static str) -> Column {
     Column { name: Cow::Borrowed(name), unit, right: true }
 }
 
+/// Characters of a cell from which on it is a sentence.
+const SENTENCE: usize = 40;
+
 /// Rows under headings; every row has as many cells as there are columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
@@ -75,6 +78,11 @@ impl Table {
     pub(crate) fn html(&self) -> String {
         let mut out = String::from("<table><thead><tr>");
         let class = |c: &Column| if c.right { " class=\"n\"" } else { "" };
+        // Sentences would else be a word wide where the page is narrow.
+        let cell_class = |c: &Column, cell: &str| match cell.chars().count() {
+            SENTENCE.. if !c.right => " class=\"long\"",
+            _ => class(c),
+        };
         for c in &self.columns {
             let unit = if c.unit.is_empty() {
                 String::new()
@@ -87,7 +95,7 @@ impl Table {
         for (i, row) in self.rows.iter().enumerate() {
             out += if self.bold.contains(&i) { "<tr class=\"win\">" } else { "<tr>" };
             for (cell, c) in row.iter().zip(&self.columns) {
-                let _ = write!(out, "<td{}>{}</td>", class(c), escape(cell));
+                let _ = write!(out, "<td{}>{}</td>", cell_class(c, cell), escape(cell));
             }
             out += "</tr>\n";
         }

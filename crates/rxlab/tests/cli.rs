@@ -369,10 +369,21 @@ fn a_search_stays_within_what_was_offered() {
 fn a_report_is_one_file_that_needs_no_other() {
     let dir = dir("html");
     let path = dir.join("r.html");
-    let out = rxlab(&[&SMALL[..], &["--html", path.to_str().unwrap()]].concat());
-    assert!(out.status.success());
-    let text = fs::read_to_string(&path).unwrap();
+    let made = |epoch: &str| {
+        let args = [&SMALL[..], &["--html", path.to_str().unwrap()]].concat();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rxlab"));
+        assert!(command.args(args).env("SOURCE_DATE_EPOCH", epoch).output().unwrap().status.success());
+        fs::read_to_string(&path).unwrap()
+    };
+    let text = made("1800000000");
+    assert_eq!(text, made("1800000000"), "the date alone may differ");
+    assert_ne!(text, made("1800000060"));
     assert!(text.contains("<svg") && text.contains("rxbisect") && text.contains("rxlab compare"));
+    let foot =
+        format!("2027-01-15 08:00 UTC by rxlab {}: <code>rxlab compare --cores 2", env!("CARGO_PKG_VERSION"));
+    for part in [&foot, "prefers-color-scheme:dark", "<meta name=\"viewport\"", "class=\"wide\"><table"] {
+        assert!(text.contains(part), "{part}");
+    }
     for fetch in ["src=", "href=", "@import", "url("] {
         assert!(!text.contains(fetch), "{fetch}");
     }

@@ -12,7 +12,8 @@ use crate::fail::Fail;
 use crate::html::Html;
 use crate::lab::Pair;
 use crate::out;
-use crate::plot::{self, Curve};
+use crate::palette::Colour;
+use crate::plot::{self, Bars, Fill};
 use crate::row::{COLUMNS, cells};
 use crate::table::{Table, num, number, words};
 
@@ -85,7 +86,7 @@ impl Advice {
         let guideline = self.guideline.sizes;
         let tried = format!("of {} sizes tried in the model", self.tried.len());
         if self.sizes == guideline {
-            return format!("{tried} none is better by more than 2%: {}", at(guideline));
+            return format!("{tried} none is better by more than 1%: {}", at(guideline));
         }
         format!("{tried} {}; the guideline's {}", at(self.sizes), at(guideline))
     }
@@ -283,11 +284,17 @@ fn plots(advice: &Advice) -> Result<Vec<String>, Fail> {
 }
 
 fn bars<K>(name: &str, tried: &BTreeMap<K, Score>, label: impl Fn(&K) -> String) -> Result<String, Fail> {
-    let names: Vec<String> = tried.keys().map(label).collect();
-    let curve = |label: &str, of: fn(&Score) -> f64| Curve {
-        label: Some(label.into()),
-        points: tried.values().map(|s| (0.0, of(s))).collect(),
+    let colour = Colour::interface(name);
+    let names: Vec<_> = tried.keys().map(|size| (label(size), colour)).collect();
+    let bars = |label: &str, fill, of: fn(&Score) -> f64| Bars {
+        label: label.into(),
+        fill,
+        colour: Some(colour),
+        values: tried.values().map(of).collect(),
     };
-    let curves = [curve("no-drop rate", |s| s.no_drop), curve("sent from full rings", |s| s.sent)];
-    plot::bars(&format!("{name} by entries"), "Gbps", &names, &curves, false)
+    let all = [
+        bars("no-drop rate", Fill::Hollow, |s| s.no_drop),
+        bars("sent from full rings", Fill::Solid, |s| s.sent),
+    ];
+    plot::bars(&format!("{name} by entries"), "Gbps", &names, &all, false)
 }

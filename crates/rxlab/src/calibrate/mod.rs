@@ -21,6 +21,7 @@ use crate::bench::median;
 use crate::fail::Fail;
 use crate::out;
 use crate::output::Target;
+use crate::stamp;
 use crate::table::{Table, num, number, words};
 use bed::Cpus;
 use lines::{Line, Within};
@@ -256,7 +257,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     let pool = if options.mixed { Pool::Mixed } else { Pool::New };
     let measured = measure(cpus, sizes, pool, options.rounds)?;
     let mixed = if options.mixed { ", a mixed pool" } else { "" };
-    let origin = format!("{}, {}, {}{mixed}", today(), machine::class(), measured.placed.name());
+    let origin = format!("{}, {}, {}{mixed}", stamp::now().date(), machine::class(), measured.placed.name());
     let server = machine::server(&measured.values, sizes, measured.placed, &origin)?;
     let text = machine::text(&server)?;
     let predictions = if options.predict { predict::all(&server) } else { Ok(Vec::new()) };
@@ -405,10 +406,4 @@ fn report(measured: &Measured) -> String {
         measured.moved,
         table.text(out::colour())
     )
-}
-
-/// The date, for the origin of a measured value.
-#[allow(clippy::disallowed_methods, reason = "a measurement has a date")]
-fn today() -> time::Date {
-    time::OffsetDateTime::from(std::time::SystemTime::now()).date()
 }

@@ -2,7 +2,8 @@
 
 use crate::fail::Fail;
 use crate::html::Html;
-use crate::plot::{self, Curve};
+use crate::palette::{self, Colour};
+use crate::plot::{self, Bars, Curve, Fill};
 use crate::row;
 use crate::table::{Column, Table, num, number, plain, words};
 use serde_json::Value;
@@ -184,14 +185,15 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
         .map(|d| plot_field(f, d))
         .collect::<Result<Vec<_>, _>>()?;
     html.plots(&svgs);
-    if !f.plan.x.is_empty() && f.points.iter().flatten().any(|(_, p)| p.hysteresis()) {
-        html.note("Dashed: from empty rings, where that differs from full ones.");
-    }
     html.section("Points");
     html.table(&point_table(f));
     html.list(f.plan.notes.clone());
     html.section("Run it again");
-    html.commands(std::iter::once(("everything".to_string(), f.command())).chain(commands(f)));
+    let mut again = vec![("everything".to_string(), f.command())];
+    again.extend(commands(f));
+    // All slices of a series come of one command.
+    again.dedup();
+    html.commands(again);
     if !f.assumed.is_empty() {
         html.section("Constants not published for this server");
     }
@@ -203,28 +205,34 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
 fn plot_field(f: &Figure, d: &row::Field) -> Result<String, Fail> {
     let value = |at: &super::At, full: bool| at.value(d.name, full);
     if f.plan.x.is_empty() {
-        let names: Vec<String> = f.plan.series.iter().map(|s| s.label.clone()).collect();
-        let curve = |label: &str, full: bool| Curve {
-            label: Some(label.into()),
-            points: f.points.iter().flatten().map(|(_, p)| (0.0, value(p, full))).collect(),
+        // Names stand below the bars: however many an interface has, they have its colour.
+        let names = f.plan.series.iter().map(|s| (s.label.clone(), Colour::interface(&s.interface)));
+        let names: Vec<_> = names.collect();
+        let bars = |label: &str, fill, full: bool| Bars {
+            label: label.into(),
+            fill,
+            colour: None,
+            values: f.points.iter().flatten().map(|(_, p)| value(p, full)).collect(),
         };
-        return plot::bars(
-            d.heading,
-            d.unit,
-            &names,
-            &[curve("from empty rings", false), curve("from full rings", true)],
-            false,
-        );
+        let mut all = vec![bars("from full rings", Fill::Solid, true)];
+        if f.plan.has_starts() {
+            all.insert(0, bars("from empty rings", Fill::Light, false));
+        }
+        return plot::bars(d.heading, d.unit, &names, &all, false);
     }
+    let interfaces: Vec<&str> = f.plan.series.iter().map(|s| s.interface.as_str()).collect();
+    let colours = palette::series(&interfaces);
     let mut curves = Vec::new();
-    for (series, points) in f.plan.series.iter().zip(&f.points) {
+    for ((series, points), colour) in f.plan.series.iter().zip(&f.points).zip(colours) {
         let mut push = |label: Option<String>, full: bool| {
-            curves.push(Curve { label, points: points.iter().map(|(x, p)| (*x, value(p, full))).collect() })
+            let points = points.iter().map(|(x, p)| (*x, value(p, full))).collect();
+            curves.push(Curve { label, colour, points });
         };
         push(Some(series.label.clone()), true);
         if points.iter().any(|(_, p)| p.hysteresis()) {
             push(None, false);
         }
     }
-    plot::lines(d.heading, d.unit, (&f.plan.x, f.plan.scale), &curves)
+    let dashed = "from empty rings, where that differs";
+    plot::lines(d.heading, d.unit, (&f.plan.x, f.plan.scale), &curves, dashed)
 }

@@ -147,7 +147,7 @@ impl Ready {
 }
 
 /// A word that a shell takes as one.
-fn quoted(word: &str) -> String {
+pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+".contains(c);
     if !word.is_empty() && word.chars().all(plain) {
         word.into()

@@ -20,7 +20,7 @@ h1{font-size:1.5em;margin-bottom:.2em;overflow-wrap:anywhere}h2{font-size:1.15em
 .verdict{background:var(--said);border-left:4px solid var(--edge);padding:.7em 1em;margin:1em 0}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.9em}
 th,td{padding:.25em .7em;border-bottom:1px solid var(--rule);text-align:left;vertical-align:bottom}
-th.n,td.n{text-align:right}th small{font-weight:normal;color:var(--soft)}td:first-child{white-space:nowrap}td.long{min-width:20em}
+th.n,td.n{text-align:right}td.n{white-space:nowrap}th small{font-weight:normal;color:var(--soft)}td:first-child{white-space:nowrap}td.long{min-width:20em}
 tr.win{font-weight:600;background:var(--win)}.wide{overflow-x:auto;margin:1em 0}
 .plots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,440px),1fr));gap:20px 28px}
 figure{margin:0;overflow-x:auto}figure svg{display:block;width:100%;height:auto}figcaption{font-weight:600;margin-bottom:.2em}

@@ -97,7 +97,7 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
 pub(super) fn table(predictions: &[Prediction]) -> Table {
     let mut table = Table::new(&[
         words("interface"),
-        number("frame", "B"),
+        number("frame", "B, no FCS"),
         number("predicted", "Mpps"),
         number("", "Gbps"),
         number("NIC core", "busy %"),

@@ -113,7 +113,7 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
     let mut worker = Worker::new(hosts.pop().unwrap(), txs.pop().unwrap(), pool, buffers, app(kind), 32);
     worker.fill(&mut m);
 
-    let mut source = Workload::Pcap(trace.clone()).source(0, 1, Rate::Own, 1);
+    let mut source = Workload::Pcap(trace.clone(), None).source(0, 1, Rate::Own, 1);
     let mut a = traffic::Arrival::EMPTY;
     for i in 0..trace.stats().packets {
         assert!(source.next(&mut a));

@@ -7,8 +7,8 @@ use memory::Ps;
 use nic::reorder::Found;
 use rings::Outcome;
 
-use crate::meter::{Meter, Snapshot};
-use crate::report::{Conservation, CoreReport, Dram, Latency, PortReport, Report};
+use crate::meter::{Meter, Part, Snapshot};
+use crate::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 use crate::scenario::Scenario;
 use crate::sim::Gauge;
 
@@ -16,6 +16,8 @@ use crate::sim::Gauge;
 pub(crate) struct Window {
     pub before: Snapshot,
     pub after: Snapshot,
+    /// Its parts, where it has several.
+    pub parts: Vec<Part>,
     /// Mean frames waiting for each core.
     pub waiting: Vec<f64>,
     /// Mean filled transmit entries, all queues.
@@ -61,28 +63,23 @@ pub(crate) fn report(
     settled: bool,
 ) -> Report {
     let scale = f64::from(s.sampling);
-    let offered: u64 = Outcome::ALL.iter().map(|o| w.after.fate_since(&w.before, *o)).sum();
-    let drops = drops(w);
+    let counted = counted(s, w, meter);
+    let drops = drops(&w.before, &w.after);
     let sent = w.grew(|s| s.sent);
-    let gbps = |lines: u64| w.per_second(lines) * scale * 64.0 * 8e-9;
     let beyond = |s: &Snapshot| s.counts.llc_hits + s.counts.snoops + s.counts.llc_misses;
     let reuse = w.grew(|s| s.reuse.0) as f64 / w.grew(|s| s.reuse.1).max(1) as f64;
-    let offered_bytes = w.grew(|s| s.offered_bytes.iter().sum());
-    let per_frame = offered_bytes as f64 / offered.max(1) as f64;
+    let per_frame = counted.offered_bytes as f64 / counted.offered.max(1) as f64;
     let busy: u64 = (0..s.cores() as usize).map(|c| busy(w, c)).sum();
     Report {
-        offered_gbps: w.per_second(offered_bytes) * 8e-9,
+        offered_gbps: w.per_second(counted.offered_bytes) * 8e-9,
         throughput_gbps: w.after.gbps_since(&w.before),
         mpps: w.per_second(sent) / 1e6,
-        drop_pct: percent(drops.values().sum(), offered),
+        drop_pct: percent(drops.values().sum(), counted.offered),
         drops,
         latency_us: latency(meter),
         ddio_hit_pct: w.after.ddio_since(&w.before),
         llc_miss_pct: percent(w.grew(|s| s.counts.llc_misses), w.grew(beyond)),
-        dram_gbps: Dram {
-            read: gbps(w.grew(|s| s.counts.dram_reads)),
-            write: gbps(w.grew(|s| s.counts.dram_writes)),
-        },
+        dram_gbps: dram(&w.before, &w.after, scale),
         antagonist_gbps: w.per_second(w.grew(|s| s.pressed)) * 8e-9,
         io_working_set_mib: reuse * (per_frame / 64.0).ceil() * 64.0 / f64::from(1 << 20),
         circulating_buffers: reuse,
@@ -91,7 +88,9 @@ pub(crate) fn report(
         nic_busy_pct: w.nic_cores.clone().map(|core| busy_pct(w, core as usize)).reduce(f64::max),
         physical_mean: s.emulated.then_some(w.passing / f64::from(s.cores())),
         per_core: per_core(&s.port_cores, w),
-        per_port: per_port(&s.port_cores, w),
+        per_port: per_port(&s.port_cores, w, meter),
+        parts: parts(w, scale),
+        counted,
         reordering: w.reordering.map(|found| found.named().into()),
         counters,
         conservation,
@@ -102,15 +101,70 @@ pub(crate) fn report(
     }
 }
 
+/// The frames of the window, one by one: what was offered by its time of arrival, where the window is laid down,
+/// otherwise by when the card decided on it.
+fn counted(s: &Scenario, w: &Window, meter: &Meter) -> Counted {
+    let dropped: u64 = drops(&w.before, &w.after).values().sum();
+    let sent = w.grew(|s| s.sent);
+    let ports: Option<Vec<(u64, u64)>> =
+        first_cores(&s.port_cores).map(|first| meter.counted(first)).collect();
+    let (offered, offered_bytes, waiting_before) = match (ports, meter.early()) {
+        (Some(ports), Some(early)) => {
+            let gone = w.before.sent + w.before.dropped();
+            let (frames, bytes) = ports.iter().fold((0, 0), |all, p| (all.0 + p.0, all.1 + p.1));
+            (frames, bytes, early.saturating_sub(gone))
+        }
+        _ => {
+            let fates = Outcome::ALL.iter().map(|o| w.after.fate_since(&w.before, *o)).sum();
+            (fates, w.grew(|s| s.offered_bytes.iter().sum()), w.before.inside())
+        }
+    };
+    Counted { from_us: w.before.at as f64 / 1e6, offered, offered_bytes, sent, dropped, waiting_before }
+}
+
+/// The first core of each port.
+fn first_cores(queues: &[u32]) -> impl Iterator<Item = usize> {
+    queues.iter().scan(0, |next, &n| Some(std::mem::replace(next, *next + n as usize)))
+}
+
+/// DRAM traffic from one moment to the next; `scale` is that of the sampled sets.
+fn dram(before: &Snapshot, after: &Snapshot, scale: f64) -> Dram {
+    let span = (after.at - before.at).max(1) as f64;
+    let gbps = |of: fn(&Snapshot) -> u64| (of(after) - of(before)) as f64 * 1e12 / span * scale * 64.0 * 8e-9;
+    Dram { read: gbps(|s| s.counts.dram_reads), write: gbps(|s| s.counts.dram_writes) }
+}
+
+/// The window part by part.
+fn parts(w: &Window, scale: f64) -> Vec<PartReport> {
+    let mut before = &w.before;
+    let part = |p: &'_ Part, before: &Snapshot| {
+        let decided: u64 = Outcome::ALL.iter().map(|o| p.after.fate_since(before, *o)).sum();
+        let dram = dram(before, &p.after, scale);
+        PartReport {
+            throughput_gbps: p.after.gbps_since(before),
+            drop_pct: percent(drops(before, &p.after).values().sum(), decided),
+            latency_mean_us: p.latency.0,
+            latency_p99_us: p.latency.1,
+            ddio_hit_pct: p.after.ddio_since(before),
+            dram_gbps: dram.read + dram.write,
+        }
+    };
+    w.parts.iter().map(|p| part(p, std::mem::replace(&mut before, &p.after))).collect()
+}
+
 /// Drops by cause: the card's, the transmit ring's and the application's.
-fn drops(w: &Window) -> BTreeMap<&'static str, u64> {
+fn drops(before: &Snapshot, after: &Snapshot) -> BTreeMap<&'static str, u64> {
     let mut drops: BTreeMap<&'static str, u64> = Outcome::ALL
         .iter()
         .filter(|o| **o != Outcome::Delivered)
-        .map(|o| (o.name(), w.after.fate_since(&w.before, *o)))
+        .map(|o| (o.name(), after.fate_since(before, *o)))
         .collect();
-    drops.insert("tx_full", w.grew(|s| s.gauges.iter().map(|g| g.tx_full).sum()));
-    drops.insert("application", w.grew(|s| s.gauges.iter().map(|g| g.app_drops).sum()));
+    let grew = |of: fn(&Gauge) -> u64| {
+        let sum = |s: &Snapshot| s.gauges.iter().map(of).sum::<u64>();
+        sum(after) - sum(before)
+    };
+    drops.insert("tx_full", grew(|g| g.tx_full));
+    drops.insert("application", grew(|g| g.app_drops));
     drops.retain(|_, n| *n > 0);
     drops
 }
@@ -149,27 +203,28 @@ fn core(w: &Window, core: usize, first: bool) -> CoreReport {
 }
 
 /// A port's cores follow those of the port before.
-fn per_port(queues: &[u32], w: &Window) -> Vec<PortReport> {
+fn per_port(queues: &[u32], w: &Window, meter: &Meter) -> Vec<PortReport> {
     let mut first = 0;
     let ports = queues.iter().enumerate().map(|(p, &cores)| {
         let mine = first..first + cores as usize;
         first = mine.end;
-        port(w, p as u32, mine)
+        port(w, meter, p as u32, mine)
     });
     ports.collect()
 }
 
-fn port(w: &Window, port: u32, cores: Range<usize>) -> PortReport {
+fn port(w: &Window, meter: &Meter, port: u32, cores: Range<usize>) -> PortReport {
     let sum = |of: fn(&Snapshot, usize) -> u64| w.grew(|s| cores.clone().map(|core| of(s, core)).sum());
     let gbps = |bytes: u64| w.per_second(bytes) * 8e-9;
-    let offered = sum(|s, core| s.fates[core].iter().sum());
+    let decided = || (sum(|s, core| s.fates[core].iter().sum()), sum(|s, core| s.offered_bytes[core]));
+    let (offered, offered_bytes) = meter.counted(cores.start).unwrap_or_else(decided);
     let on_the_way = sum(|s, core| s.fates[core].iter().skip(1).sum());
     let drops = on_the_way + sum(|s, core| s.gauges[core].tx_full + s.gauges[core].app_drops);
     PortReport {
         port,
         first_core: cores.start as u32,
         cores: cores.len() as u32,
-        offered_gbps: gbps(sum(|s, core| s.offered_bytes[core])),
+        offered_gbps: gbps(offered_bytes),
         throughput_gbps: gbps(sum(|s, core| s.sent_bytes[core])),
         drops,
         drop_pct: percent(drops, offered),

@@ -59,6 +59,7 @@ pub(crate) fn receive<R: Nic<View>>(
             None => m.idle(),
         }
     }
+    book.meter.borrow_mut().left(to.0, source.as_mut());
     end(m, port, book);
 }
 
@@ -75,12 +76,15 @@ pub(crate) fn take<R: Nic<View>>(
     if !book.orders.borrow().is_empty() {
         m.number_next(flow(known(a)));
     }
-    book.meter.borrow_mut().in_nic += 1;
+    {
+        let mut meter = book.meter.borrow_mut();
+        meter.offer(first, a.at, a.len);
+        meter.in_nic += 1;
+    }
     let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len) };
     let (queue, outcome) = port.receive(m, &frame);
     let mut meter = book.meter.borrow_mut();
     meter.in_nic -= 1;
-    meter.offered_bytes[first] += u64::from(a.len);
     if emulated && outcome == Outcome::Delivered {
         meter.passing += 1;
     } else {

@@ -339,7 +339,8 @@ mod tests {
             pool: None,
             limit: END,
             window: WINDOW,
-            trial: None,
+            span: None,
+            pauses: false,
             antagonist: None,
             frames: 0,
         }
@@ -412,7 +413,7 @@ mod tests {
         let (emulator, card) = Emulator::new(&s, &plug, physical, nic);
         let sim = Sim::new(&s.server, space.finish(), 1, 1).emulated(&s.server, 1);
         let mut engine = Engine::new(sim, Ps::ZERO);
-        let meter = Rc::new(RefCell::new(Meter::new(16).unwrap()));
+        let meter = Rc::new(RefCell::new(Meter::new(16, None).unwrap()));
         let book = Book { meter, orders: Rc::default(), counters: Rc::default() };
         let (steer, card_book, own_book) = (s.steer.over(QUEUES as u16), book.clone(), book.clone());
         let steered = steer.clone();

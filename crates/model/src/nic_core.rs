@@ -8,6 +8,7 @@ use rings::{AnyNic, Frame, Nic, Outcome};
 use traffic::{Arrival, Source};
 
 use crate::agents::{Book, known};
+use crate::meter::Meter;
 use crate::space::{PoolId, Table};
 use crate::view::View;
 
@@ -47,6 +48,14 @@ impl Feed {
     /// When the next frame is there.
     fn due(&self) -> Option<Ps> {
         self.next.as_ref().map(|a| Ps(a.at))
+    }
+
+    /// Counts what it has not handed over.
+    fn left(&mut self, first: usize, meter: &mut Meter) {
+        if let Some(next) = &self.next {
+            meter.count(first, next.at, next.len);
+            meter.left(first, self.source.as_mut());
+        }
     }
 
     /// The next frame, if it is there by now; the core reads its bytes.
@@ -116,7 +125,7 @@ impl SoftPort {
 
     fn classify(&mut self, frame: Arrival, book: &Book) {
         let mut meter = book.meter.borrow_mut();
-        meter.offered_bytes[self.first] += u64::from(frame.len);
+        meter.offer(self.first, frame.at, frame.len);
         match self.rx.classify(known(&frame), u32::from(frame.len)) {
             Some(class) => {
                 meter.in_nic += 1;
@@ -179,6 +188,7 @@ pub(crate) fn serve(m: &mut View, mut ports: Vec<SoftPort>, book: &Book) {
     }
     // Cores drain after the card has stopped: it was spawned first.
     for port in &mut ports {
+        port.feed.left(port.first, &mut book.meter.borrow_mut());
         port.rx.nic_mut().stop(m);
         book.add(port.rx.nic().counters());
         book.add(vec![("tx_faults", port.tx.faults())]);

@@ -76,6 +76,41 @@ pub struct PortReport {
     pub busy_pct: f64,
 }
 
+/// The frames of the window, one by one. What waited before it, was offered, sent and dropped in it tells what
+/// waits behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Counted {
+    /// When the window began, us since the start.
+    pub from_us: f64,
+    /// Frames that arrived in it.
+    pub offered: u64,
+    /// Their bytes, without FCS.
+    pub offered_bytes: u64,
+    /// Frames sent in it.
+    pub sent: u64,
+    /// Frames dropped in it, all causes.
+    pub dropped: u64,
+    /// Frames that had arrived before it and were still under way when it began.
+    pub waiting_before: u64,
+}
+
+/// A part of the window.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub struct PartReport {
+    /// Load sent back, Gbps.
+    pub throughput_gbps: f64,
+    /// Dropped share of what the card decided on, percent.
+    pub drop_pct: f64,
+    /// Mean latency, us.
+    pub latency_mean_us: f64,
+    /// 99th percentile of latency, us.
+    pub latency_p99_us: f64,
+    /// Share of DMA-written lines found in the LLC, percent.
+    pub ddio_hit_pct: f64,
+    /// DRAM traffic both ways, Gbps.
+    pub dram_gbps: f64,
+}
+
 /// Exact conservation of frames and buffers over the whole run, warm-up included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Conservation {
@@ -130,6 +165,11 @@ pub struct Report {
     /// Mean frames in the physical rings of an emulated NIC, for each core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub physical_mean: Option<f64>,
+    /// The frames of the window.
+    pub counted: Counted,
+    /// The window part by part, where it has several.
+    #[serde(skip)]
+    pub parts: Vec<PartReport>,
     /// Each core.
     pub per_core: Vec<CoreReport>,
     /// Each port; who does not tell ports apart leaves it out.

@@ -15,6 +15,7 @@ use rings::{AnyNic, Nic, tx};
 use crate::account::{self, Window};
 use crate::agents::{self, Book};
 use crate::antagonist::Press;
+use crate::course::{Looks, PATIENCE};
 use crate::emulator::{self, Emulator, Physical};
 use crate::engine::{Engine, EngineError};
 use crate::meter::{Meter, Snapshot};
@@ -23,7 +24,7 @@ use crate::peer::{self, Far};
 use crate::pool::{Priced, Spent};
 use crate::profile::NicKind;
 use crate::report::{Conservation, Report};
-use crate::scenario::{Scenario, Start, Trial};
+use crate::scenario::Scenario;
 use crate::sim::{Agent, Sim};
 use crate::space::{ModelSpace, PoolId, Table};
 use crate::tables::{Place, Tables};
@@ -53,30 +54,6 @@ pub enum Error {
     Histogram(#[from] hdrhistogram::CreationError),
 }
 
-/// A stall of all cores that fills every ring.
-const STALL: Ps = Ps::from_us(2_000);
-/// Frames that a first look at the offered rate needs, and the longest it may take.
-const LOOK: u64 = 512;
-const LONGEST_LOOK: Ps = Ps(100_000_000_000_000);
-/// The shortest step between two looks at the rates.
-const SHORTEST_STEP: Ps = Ps::from_us(1_000);
-/// Frames that a step has at least.
-const STEP_FRAMES: u64 = 4096;
-/// Steps that must agree before measuring, the frames after which nobody waits any longer, and the steps
-/// measured.
-const AGREE: usize = 4;
-const PATIENCE: u64 = 3_000_000;
-const MEASURED: usize = 4;
-/// Rounds of `dynamic` that are waited for at least: it decides, settles, stalls and settles again.
-const ROUNDS: u64 = 48;
-/// What agreement means: throughput within 1%, hit rate within 1.5 points, and queues that neither fill
-/// nor drain by more than 0.2% of the frames that pass.
-const SAME_RATE: f64 = 0.01;
-const SAME_HITS: f64 = 1.5;
-const SAME_QUEUES: f64 = 0.002;
-/// Looks at ring occupancy in a step.
-const LOOKS: u64 = 8;
-
 /// Runs a scenario to its end. The sources are used up.
 ///
 /// # Errors
@@ -87,37 +64,27 @@ pub fn run(s: &mut Scenario) -> Result<Report, Error> {
         return Err(Error::Scenario("hosts at the far ends of wires end by themselves: a transfer".into()));
     }
     let mut run = Run::build(s)?;
-    let step = run.look(s)?;
-    if s.start == Start::Full {
-        if s.interface.round() > Ps::ZERO {
-            run.settle(step, s.limit)?; // it stalls in the ways that it has chosen
-        }
-        let from = run.now;
-        run.engine.sim().stall_cores(from, STALL);
-        run.advance(STALL)?;
-    }
-    let (settled, window) = match s.trial {
-        Some(trial) => (true, run.trial(step, trial)?),
-        None => (run.settle(step, s.limit)?, run.measure(step, s.frames, s.limit)?),
+    let (settled, window) = match s.span {
+        Some(span) => run.laid_down(s, &span)?,
+        None => run.until_settled(s)?,
     };
-    let settled = settled && run.offered() >= s.frames;
     run.report(s, &window, settled)
 }
 
 /// A run under way.
 pub(crate) struct Run {
-    engine: Engine,
-    book: Book,
+    pub(crate) engine: Engine,
+    pub(crate) book: Book,
     auditor: CoreCache<View>,
     buffers: u64,
-    now: Ps,
-    warmup: Ps,
+    pub(crate) now: Ps,
+    pub(crate) warmup: Ps,
     /// Buffers that full rings hold.
-    posted: u64,
+    pub(crate) posted: u64,
     /// Frames after which nobody waits for rates to agree any longer.
-    patience: u64,
+    pub(crate) patience: u64,
     /// The cores that play the NIC.
-    nic_cores: Range<u32>,
+    pub(crate) nic_cores: Range<u32>,
 }
 
 /// Everything that a scenario allocates before the world exists.
@@ -197,11 +164,11 @@ impl Run {
         let cores = s.server.cores as usize;
         let c = &s.server.constants;
         let (pool_cycles, pool_call) = (c.pool_cycles.value, c.pool_call_cycles.value as u32);
-        if s.trial.is_some() || !s.peers.is_empty() {
+        if s.pauses || !s.peers.is_empty() {
             engine.sim().pause = s.server.pause();
         }
         let book = Book {
-            meter: Rc::new(RefCell::new(Meter::new(cores)?)),
+            meter: Rc::new(RefCell::new(Meter::new(cores, s.span.map(|span| span.window()))?)),
             orders: Rc::new(RefCell::new(orders)),
             counters: Rc::new(RefCell::new(BTreeMap::new())),
         };
@@ -268,90 +235,13 @@ impl Run {
         })
     }
 
-    fn advance(&mut self, span: Ps) -> Result<(), Error> {
+    pub(crate) fn advance(&mut self, span: Ps) -> Result<(), Error> {
         self.now += span;
         Ok(self.engine.run_until(self.now)?)
     }
 
-    fn snapshot(&mut self) -> Snapshot {
+    pub(crate) fn snapshot(&mut self) -> Snapshot {
         Snapshot::take(self.now.0, &self.book.meter.borrow(), self.engine.sim())
-    }
-
-    fn offered(&self) -> u64 {
-        self.book.meter.borrow().fates.iter().flatten().sum()
-    }
-
-    /// Runs until the offered rate shows; the step in which rates are compared: twice the time in which
-    /// every posted buffer is used once. Steps that agree are longer than any trial of `dynamic`.
-    fn look(&mut self, s: &Scenario) -> Result<Ps, Error> {
-        let mut span = SHORTEST_STEP;
-        while self.offered() < LOOK && self.now < LONGEST_LOOK.min(s.limit) {
-            self.advance(span)?;
-            span = Ps(span.0 * 2);
-        }
-        let frame = self.now.0 / self.offered().max(1);
-        self.patience = PATIENCE.max(ROUNDS * s.interface.round().0 / frame.max(1));
-        let step = Ps(frame.saturating_mul((2 * self.posted).max(STEP_FRAMES)));
-        let shortest = SHORTEST_STEP.max(Ps(2 * s.interface.round().0));
-        Ok(step.max(shortest).min(LONGEST_LOOK))
-    }
-
-    /// Warms up until throughput and hit rate agree over some steps; whether they came to.
-    fn settle(&mut self, step: Ps, limit: Ps) -> Result<bool, Error> {
-        let mut last = self.snapshot();
-        let mut steps = Vec::new();
-        let measuring = Ps(step.0.saturating_mul(MEASURED as u64));
-        let mut settled = false;
-        while !settled && self.offered() < self.patience && self.now + step + measuring < limit {
-            self.advance(step)?;
-            let next = self.snapshot();
-            steps.push(Step::between(&last, &next));
-            last = next;
-            settled = steps.len() >= AGREE && agree(&steps[steps.len() - AGREE..]);
-        }
-        self.warmup = self.now;
-        Ok(settled)
-    }
-
-    /// RFC 2544's trial: what is on its way at the end is neither lost nor counted.
-    fn trial(&mut self, step: Ps, trial: Trial) -> Result<Window, Error> {
-        self.advance(trial.settle)?;
-        self.warmup = self.now;
-        self.measure(Ps((trial.span.0 / MEASURED as u64).max(step.0)), 0, Ps::ZERO)
-    }
-
-    /// Measures over a few steps, and on until `frames` have been offered or the time is `limit`.
-    fn measure(&mut self, step: Ps, frames: u64, limit: Ps) -> Result<Window, Error> {
-        let before = self.snapshot();
-        {
-            let mut meter = self.book.meter.borrow_mut();
-            meter.latency.reset();
-            meter.latency_sum = 0;
-            meter.measuring = true;
-        }
-        self.book.orders.borrow_mut().iter_mut().for_each(Order::restart);
-        let mut looks = 0;
-        let mut waiting = vec![0.0; before.gauges.len()];
-        let (mut tx_filled, mut passing) = (0.0, 0.0);
-        while looks < LOOKS * MEASURED as u64 || self.offered() < frames && self.now < limit {
-            self.advance(Ps(step.0 / LOOKS))?;
-            looks += 1;
-            let meter = self.book.meter.borrow();
-            passing += meter.passing as f64;
-            for (core, (g, fates)) in self.engine.sim().gauges.iter().zip(&meter.fates).enumerate() {
-                let delivered = fates[rings::Outcome::Delivered as usize];
-                waiting[core] += delivered.saturating_sub(g.received) as f64;
-                tx_filled += g.tx_filled as f64;
-            }
-        }
-        for sum in waiting.iter_mut().chain([&mut tx_filled, &mut passing]) {
-            *sum /= looks as f64;
-        }
-        self.book.meter.borrow_mut().measuring = false;
-        let after = self.snapshot();
-        let nic_cores = self.nic_cores.clone();
-        let reordering = self.reordering();
-        Ok(Window { before, after, waiting, tx_filled, passing, reordering, nic_cores, warmup: self.warmup })
     }
 
     /// Runs step by step until `done`, or up to the scenario's limit: the report of all of it, and whether it was.
@@ -370,17 +260,15 @@ impl Run {
         while !done(s) && run.now < s.limit {
             run.advance(step)?;
         }
-        let (after, waiting) = (run.snapshot(), vec![0.0; before.gauges.len()]);
-        let (tx_filled, passing, nic_cores) = (0.0, 0.0, run.nic_cores.clone());
-        let reordering = run.reordering();
-        let window =
-            Window { before, after, waiting, tx_filled, passing, reordering, nic_cores, warmup: Ps::ZERO };
+        let looks = Looks::new(before.gauges.len());
+        run.book.meter.borrow_mut().next_part();
+        let window = run.window(before, looks, Vec::new());
         let done = done(s);
         Ok((run.report(s, &window, done)?, done))
     }
 
     /// The order in which frames left, of all ports; none where cores have rings of their own.
-    fn reordering(&self) -> Option<Found> {
+    pub(crate) fn reordering(&self) -> Option<Found> {
         let mut all: Option<Found> = None;
         for order in self.book.orders.borrow().iter() {
             all.get_or_insert_default().add(order.found());
@@ -412,32 +300,6 @@ impl Run {
             buffers_free,
         })
     }
-}
-
-/// What is compared between steps.
-struct Step {
-    gbps: f64,
-    ddio: f64,
-    /// Frames that queues gained, as a share of those that passed.
-    gained: f64,
-}
-
-impl Step {
-    fn between(last: &Snapshot, next: &Snapshot) -> Step {
-        let passed = (next.sent - last.sent).max(1) as f64;
-        let gained = next.inside() as f64 - last.inside() as f64;
-        Step { gbps: next.gbps_since(last), ddio: next.ddio_since(last), gained: gained / passed }
-    }
-}
-
-fn agree(steps: &[Step]) -> bool {
-    let spread = |of: fn(&Step) -> f64| {
-        steps.iter().map(of).fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)))
-    };
-    let (low, high) = spread(|s| s.gbps);
-    let (cold, warm) = spread(|s| s.ddio);
-    let gained = steps.iter().map(|s| s.gained).sum::<f64>() / steps.len().max(1) as f64;
-    high - low <= SAME_RATE * high && warm - cold <= SAME_HITS && gained.abs() <= SAME_QUEUES
 }
 
 /// What is at the far end of a port's wire.

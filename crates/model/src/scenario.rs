@@ -42,14 +42,28 @@ pub struct Pause {
     pub span: Ps,
 }
 
-/// A trial of a no-drop search instead of a run that settles: rings start empty, `settle` passes, then
-/// drops count for `span`, or for as long as it takes to offer some thousand frames.
+/// The times of a run, laid down in advance: runs of the same sources and span meet the same arrivals.
+///
+/// Rings start empty; with [`Start::Full`] all cores stall once, early in the warm-up. The window is `parts` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trial {
+pub struct Span {
     /// Time that does not count.
-    pub settle: Ps,
-    /// Time that counts.
-    pub span: Ps,
+    pub warm: Ps,
+    /// Length of a part. Of sources that repeat it is whole laps, so that parts are alike.
+    pub part: Ps,
+    /// Parts that count.
+    pub parts: u32,
+    /// Rates have settled where those of so many steps agree, the last ones of the warm-up; 0: nobody asks.
+    pub agree: u32,
+    /// Length of a step, whole laps as well.
+    pub step: Ps,
+}
+
+impl Span {
+    /// From when to when arrivals count, ps.
+    pub fn window(&self) -> (u64, u64) {
+        (self.warm.0, self.warm.0.saturating_add(self.part.0.saturating_mul(u64::from(self.parts))))
+    }
 }
 
 /// One run.
@@ -83,15 +97,17 @@ pub struct Scenario {
     pub burst: u32,
     /// Buffers of the pool; `None`: enough for full rings and caches.
     pub pool: Option<u32>,
-    /// Upper bound of simulated time.
+    /// Upper bound of simulated time where no span is laid down.
     pub limit: Ps,
     /// How far an agent may run ahead of the slowest: less than the smallest latency between two.
     pub window: Ps,
-    /// A trial instead of a run that settles.
-    pub trial: Option<Trial>,
+    /// When it counts; `None`: as soon as its own rates have settled.
+    pub span: Option<Span>,
+    /// Whether firmware pauses all cores now and then ([`Pause`]), as in a trial of a no-drop search.
+    pub pauses: bool,
     /// Who else uses the memory.
     pub antagonist: Option<Antagonist>,
-    /// Frames to simulate at least: the measured window grows. 0: as many as it takes.
+    /// Frames to simulate at least, where no span is laid down: the measured window grows. 0: as many as it takes.
     pub frames: u64,
 }
 
@@ -152,7 +168,7 @@ impl Scenario {
     }
 
     /// Buffers that full rings hold, physical ones among them.
-    pub(crate) fn posted_buffers(&self) -> u64 {
+    pub fn posted_buffers(&self) -> u64 {
         self.sum(rings::Interface::posted_buffers) + self.physical_buffers()
     }
 

@@ -5,12 +5,12 @@
 use apps::{Antagonist, AntagonistKind};
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Report, Scenario, Start, Trial, run};
+use model::{App, Report, Scenario, Span, Start, run};
 use rings::{Interface, privring};
 use traffic::{Line, Rate, Spec, Workload};
 
 /// One core forwards one flow at `gbps` through a ring of `ring`.
-fn one_core(ring: u32, gbps: f64, trial: Option<Trial>, antagonist: Option<Antagonist>) -> Report {
+fn one_core(ring: u32, gbps: f64, span: Option<Span>, antagonist: Option<Antagonist>) -> Report {
     let server = Server::by_name("rxbisect-testbed").unwrap();
     let spec: Spec = "fixed:1500,flows=1".parse().unwrap();
     let line = Line { port: 0, loads: &[1], gbps: server.nic.port_gbps };
@@ -32,7 +32,8 @@ fn one_core(ring: u32, gbps: f64, trial: Option<Trial>, antagonist: Option<Antag
         burst: 32,
         pool: None,
         limit: Ps::from_us(100_000),
-        trial,
+        span,
+        pauses: span.is_some(),
         antagonist,
         frames: 0,
     })
@@ -42,7 +43,7 @@ fn one_core(ring: u32, gbps: f64, trial: Option<Trial>, antagonist: Option<Antag
 #[test]
 fn a_pause_fills_rings_and_only_in_trials() {
     // 20 Gbps are 1.63 M frames a second: 163 in a pause of 100 us.
-    let trial = Some(Trial { settle: Ps::from_us(5_000), span: Ps::from_us(20_000) });
+    let trial = Some(Span { warm: Ps::from_us(6_000), part: Ps::from_us(5_000), parts: 4, agree: 0, step: Ps::ZERO });
     let lost = |ring, trial| one_core(ring, 20.0, trial, None).drops.values().sum::<u64>();
     assert_eq!(lost(256, trial), 0);
     let pauses = 2;

@@ -138,7 +138,8 @@ fn scenario(interface: Interface, emulated: bool, gbps: f64) -> Scenario {
         pool: None,
         limit: Ps::from_us(30_000),
         window: WINDOW,
-        trial: None,
+        span: None,
+        pauses: false,
         antagonist: None,
         frames: 0,
     }

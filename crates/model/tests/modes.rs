@@ -28,7 +28,8 @@ fn scenario(interface: Interface, sampling: u32, seed: u64) -> Scenario {
         pool: None,
         limit: Ps::from_us(60_000),
         window: WINDOW,
-        trial: None,
+        span: None,
+        pauses: false,
         antagonist: None,
         frames: 0,
     }

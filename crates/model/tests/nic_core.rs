@@ -358,7 +358,8 @@ fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut C
         pool: None,
         limit: Ps::from_us(40_000),
         window,
-        trial: None,
+        span: None,
+        pauses: false,
         antagonist: None,
         frames: 0,
     })

@@ -37,7 +37,8 @@ fn scenario(interface: Interface, ports: &[(u16, u32)], gbps: f64, seed: u64) ->
         burst: BURST,
         pool: None,
         limit: Ps::from_us(20_000),
-        trial: None,
+        span: None,
+        pauses: false,
         antagonist: None,
         frames: 0,
     }

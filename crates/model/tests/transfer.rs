@@ -39,7 +39,8 @@ fn scenario(interface: Interface, cores: u32, sampling: u32) -> Scenario {
         pool: None,
         limit: Ps::from_us(10_000_000),
         window: WINDOW,
-        trial: None,
+        span: None,
+        pauses: false,
         antagonist: None,
         frames: 0,
     }

@@ -113,8 +113,8 @@ fn advise(ready: &Ready) -> Result<Advice, Fail> {
     }
     let jobs: Vec<_> =
         best.iter().map(|(name, ready)| compare::job(ready, name, true)).collect::<Result<_, _>>()?;
-    let pairs = lab::run(&jobs, "checking")?;
-    let verdict = compare::judge(ready, &pairs)?;
+    let pairs = lab::compare(&jobs, "checking")?;
+    let verdict = compare::judge(ready, &pairs, &jobs)?;
     let (_, ready) = best.swap_remove(0);
     let limit = limit::find(&ready, &pairs[0])?;
     Ok(Advice { ready, guideline, sizes, tried, swept, pairs, verdict, limit })

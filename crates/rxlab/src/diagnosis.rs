@@ -3,6 +3,9 @@
 use model::{CoreReport, PortReport, Report};
 use serde::Serialize;
 
+use crate::search::REFUSED;
+use crate::table::num;
+
 /// Share of a core's time that its offered frames ask for, from which on it has none left.
 const OVERLOADED: f64 = 0.97;
 /// The share below which it has time to spare.
@@ -27,17 +30,19 @@ pub(crate) struct Machine {
     pub tx_ring: f64,
     /// Core clock, GHz.
     pub ghz: f64,
+    /// How long firmware pauses all cores now and then, us.
+    pub pause_us: f64,
 }
 
-/// One interface's run, from full rings.
+/// One interface's run.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Contender<'a> {
-    /// Its name.
+    /// Its row's label.
     pub interface: &'a str,
     /// What the run found.
     pub report: &'a Report,
-    /// Largest load without a drop, Gbps, where it was searched.
-    pub no_drop_gbps: Option<f64>,
+    /// Whether firmware paused the cores meanwhile.
+    pub pauses: bool,
 }
 
 /// Why frames are lost, or time.
@@ -62,6 +67,8 @@ pub(crate) enum Mechanism {
     CardToMemory,
     /// The core that plays the card has no time left.
     NicCoreBusy,
+    /// More frames than the ring holds came while firmware paused the cores.
+    Pauses,
     /// Bursts longer than what the ring holds, with time to spare.
     Bursts,
     /// Frames that no buffer takes, or that the application refuses.
@@ -73,7 +80,9 @@ pub(crate) enum Mechanism {
 pub(crate) struct Diagnosis {
     /// The interface.
     pub interface: String,
-    /// The most frequent cause of a drop, or `none`.
+    /// The load of this run, Gbps of frames.
+    pub gbps: f64,
+    /// The most frequent cause of a drop, or `none`: of those that come with the load, where there are any.
     pub cause: String,
     /// What lies behind it.
     pub mechanism: Mechanism,
@@ -167,22 +176,41 @@ pub(crate) fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagno
     let (r, best) = (c.report, winner.report);
     let load = Load::new(m.ghz, r, best);
     let total: u64 = r.drops.values().sum();
-    let dominant = r.drops.iter().filter(|d| *d.1 > 0).max_by_key(|d| *d.1);
-    let mechanism = mechanism(m, r, best, dominant.map(|d| *d.0), &load);
+    let dominant = dominant(r);
+    let mechanism = mechanism(m, c, best, dominant.map(|d| d.0), &load);
     let why = words(mechanism, m, r, winner, &load);
     let text = match dominant {
         None => why,
-        Some((cause, &n)) => {
+        Some((cause, n)) => {
             let share = n as f64 / total as f64 * 100.0;
-            format!("{:.2}% of the frames drop, {share:.0}% of them as {cause}: {why}", r.drop_pct)
+            let frames = num(r.drop_pct);
+            format!("{frames}% of the frames drop, {share:.0}% of them as {cause}: {why}{}", refused(r, cause))
         }
     };
-    let cause = dominant.map_or("none", |d| *d.0).to_string();
-    Diagnosis { interface: c.interface.to_string(), cause, mechanism, text }
+    let cause = dominant.map_or("none", |d| d.0).to_string();
+    Diagnosis { interface: c.interface.to_string(), gbps: r.offered_gbps, cause, mechanism, text }
+}
+
+/// The most frequent cause of a drop. What is refused at any load comes last: it says nothing of what broke.
+pub(crate) fn dominant(r: &Report) -> Option<(&'static str, u64)> {
+    let rank = |cause: &str, n: u64| (!REFUSED.contains(&cause), n);
+    let drops = r.drops.iter().filter(|d| *d.1 > 0);
+    drops.max_by_key(|d| rank(d.0, *d.1)).map(|d| (*d.0, *d.1))
+}
+
+/// What is refused at any load, where something else drops as well.
+fn refused(r: &Report, cause: &str) -> String {
+    let n: u64 = r.drops.iter().filter(|(c, _)| REFUSED.contains(c)).map(|(_, n)| n).sum();
+    if n == 0 || REFUSED.contains(&cause) {
+        return String::new();
+    }
+    let share = n as f64 / r.counted.offered.max(1) as f64 * 100.0;
+    format!("; {}% are refused at any load, as malformed or by the application", num(share))
 }
 
 /// What lies behind the dominant cause of drops.
-fn mechanism(m: &Machine, r: &Report, best: &Report, cause: Option<&str>, load: &Load) -> Mechanism {
+fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<&str>, load: &Load) -> Mechanism {
+    let r = c.report;
     let total: u64 = r.drops.values().sum();
     let leaks = r.ddio_hit_pct < 90.0 && r.io_working_set_mib > m.ddio_mib;
     let nic_behind = r.nic_busy_pct.is_some_and(|busy| busy > 99.0);
@@ -203,6 +231,7 @@ fn mechanism(m: &Machine, r: &Report, best: &Report, cause: Option<&str>, load: 
         Some(_) if leaks && load.saved_by_best() => Mechanism::CacheLeak,
         Some(_) if load.most() => Mechanism::CoresBusy,
         Some("nic_buffer_full") => Mechanism::CardToMemory,
+        Some(_) if c.pauses && m.pause_us > 0.0 => Mechanism::Pauses,
         Some(_) => Mechanism::Bursts,
     }
 }
@@ -275,6 +304,12 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
             "the card cannot hand frames over although cores have time ({:.0}% of it is asked for): PCIe or memory behind it (DRAM {:.0}% of peak)",
             load.mean_pct(),
             dram(r) / m.dram_peak_gbps * 100.0
+        ),
+        Mechanism::Pauses => format!(
+            "the cores have time ({:.0}% of it is asked for), but firmware pauses them for {:.0} us now and then, in which {:.0} frames come for a core: more entries would hold them",
+            load.mean_pct(),
+            m.pause_us,
+            r.counted.offered as f64 / r.measured_s.max(1e-9) * m.pause_us / 1e6 / cores.max(1) as f64
         ),
         Mechanism::Bursts => format!(
             "bursts longer than what is posted; the cores have time ({:.0}% of it is asked for), so more entries or shared buffers would take them",

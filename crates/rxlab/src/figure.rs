@@ -172,7 +172,10 @@ impl Prepared {
                 jobs.push(Job {
                     empty: ready.points(interface, Start::Empty).map_err(named)?,
                     full: ready.points(interface, Start::Full).map_err(named)?,
+                    others: Vec::new(),
                     search,
+                    span: ready.span,
+                    label: interface.to_string(),
                     reproduce: ready.command(interface) + if plan.search { "" } else { " --no-search" },
                 });
                 places.push((index, x));

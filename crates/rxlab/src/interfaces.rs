@@ -5,6 +5,8 @@ use rings::ddring::Refill;
 use rings::shring::Unlock;
 use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
+use serde::Serialize;
+
 use crate::fail::Fail;
 
 /// What is compared unless told otherwise.
@@ -12,6 +14,38 @@ pub(crate) const DEFAULT: [&str; 3] = ["privring", "shring", "rxbisect"];
 
 /// What an option for interfaces allows.
 pub(crate) const ALLOWED: &str = "privring, shring, rxbisect, dynamic, corec, ddring";
+
+/// What gives an interface today.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Today {
+    /// Cards and drivers that one can buy and install.
+    Yes,
+    /// Cards that one can buy, with a driver that must be changed for it.
+    Driver,
+    /// Nothing: prototypes and papers; in software, on a core of its own, `emulate=1` of the DPDK driver.
+    No,
+}
+
+impl Today {
+    /// As tables have it.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Today::Yes => "yes",
+            Today::Driver => "driver",
+            Today::No => "no",
+        }
+    }
+
+    /// Of the interface called `name`; docs/interfaces.md says which cards and drivers.
+    pub(crate) fn of(name: &str) -> Today {
+        match name {
+            "privring" | "ddring" => Today::Yes,
+            "corec" => Today::Driver,
+            _ => Today::No,
+        }
+    }
+}
 
 /// The sizes of all interfaces, as options have them.
 pub(crate) struct Asked<'a> {

@@ -1,13 +1,16 @@
 //! Runs many points at once, and gives rows back in the order in which they were asked for.
 
-use model::{Report, Start};
+use indicatif::ProgressBar;
+use model::{Report, Span, Start};
 use rayon::prelude::*;
 
 use crate::fail::Fail;
+use crate::interfaces::Today;
 use crate::out;
 use crate::point::Point;
 use crate::row::{Row, middle};
-use crate::search::{self, Search};
+use crate::search::{self, Edge, Search};
+use crate::span;
 
 /// One interface with its sizes: from empty and from full rings, over all placements.
 pub(crate) struct Job {
@@ -15,18 +18,37 @@ pub(crate) struct Job {
     pub empty: Vec<Point>,
     /// The same from full rings.
     pub full: Vec<Point>,
+    /// From full rings under other arrivals: how far the results depend on these.
+    pub others: Vec<Point>,
     /// How the no-drop rate is searched; `None` for no search.
     pub search: Option<Search>,
-    /// The command line that runs it again.
+    /// The window, where it is stated.
+    pub span: Option<Span>,
+    /// What results call it.
+    pub label: String,
+    /// The command line that runs it again, but for the window.
     pub reproduce: String,
 }
 
-/// A job's two rows.
+impl Job {
+    fn points(&self) -> impl Iterator<Item = &Point> {
+        self.empty.iter().chain(&self.full).chain(&self.others)
+    }
+}
+
+/// What one job found.
+#[derive(Clone)]
 pub(crate) struct Pair {
     /// From empty rings.
     pub empty: Row,
     /// From full rings: this one decides.
     pub full: Row,
+    /// From full rings: every run, placement by placement and then under other arrivals.
+    pub runs: Vec<Report>,
+    /// Where it begins to drop; `None` where that was not searched.
+    pub edge: Option<Edge>,
+    /// Of trials at the load asked for, under each arrivals, which drop no frame; none where nothing was searched.
+    pub trials: Vec<bool>,
 }
 
 impl Pair {
@@ -45,17 +67,7 @@ impl Pair {
     }
 }
 
-enum Task<'a> {
-    Run(&'a Point),
-    Search(&'a Point, Search),
-}
-
-enum Found {
-    Run(Box<Report>),
-    NoDrop(f64),
-}
-
-/// Runs all jobs on all cores. What comes back does not depend on how many those are.
+/// Runs jobs on all cores, each over a window of its own. What comes back does not depend on how many those are.
 ///
 /// # Errors
 /// The first run, in the order of the jobs, that the model refuses.
@@ -64,56 +76,138 @@ pub(crate) fn run<'a>(
     what: &'static str,
 ) -> Result<Vec<Pair>, Fail> {
     let jobs: Vec<&Job> = jobs.into_iter().collect();
-    let mut tasks = Vec::new();
-    for job in &jobs {
-        // A search is the longest task: it goes first.
-        tasks.extend(job.full.first().zip(job.search).map(|(p, full)| Task::Search(p, full)));
-        tasks.extend(job.empty.iter().chain(&job.full).map(Task::Run));
-    }
-    let steps = |t: &Task| if let Task::Search(_, s) = t { s.trials() } else { 1 };
-    let bar = out::progress(tasks.iter().map(steps).sum(), what);
-    let found: Vec<Result<Found, Fail>> = tasks
-        .par_iter()
-        .with_max_len(1)
-        .map(|task| match task {
-            Task::Run(point) => {
-                let report = point.run()?;
-                bar.inc(1);
-                Ok(Found::Run(Box::new(report)))
-            }
-            Task::Search(point, search) => Ok(Found::NoDrop(search::no_drop(point, search, || bar.inc(1))?)),
-        })
-        .collect();
+    let bar = out::progress(jobs.iter().map(|job| steps(job)).sum(), what);
+    let found: Vec<Result<Vec<Pair>, Fail>> =
+        jobs.par_iter().with_max_len(1).map(|job| group(&[job], &bar)).collect();
     bar.finish_and_clear();
-    let mut found = found.into_iter();
-    jobs.into_iter().map(|job| pair(job, &mut found)).collect()
+    Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
 }
 
-fn pair(job: &Job, found: &mut impl Iterator<Item = Result<Found, Fail>>) -> Result<Pair, Fail> {
-    let (mut no_drop, mut reports) = (None, Vec::new());
-    let tasks = usize::from(job.search.is_some()) + job.empty.len() + job.full.len();
-    for result in found.take(tasks) {
-        match result? {
-            Found::Run(report) => reports.push(*report),
-            Found::NoDrop(gbps) => no_drop = Some(gbps),
-        }
+/// Runs jobs that are compared: all meet the same arrivals over the same window.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn compare(jobs: &[Job], what: &'static str) -> Result<Vec<Pair>, Fail> {
+    let jobs: Vec<&Job> = jobs.iter().collect();
+    let bar = out::progress(jobs.iter().map(|job| steps(job)).sum(), what);
+    let pairs = group(&jobs, &bar);
+    bar.finish_and_clear();
+    pairs
+}
+
+/// Runs and trials of a job, for a progress bar.
+fn steps(job: &Job) -> u64 {
+    let trials = job.search.map_or(0, |s| s.trials() + 1 + job.others.len() as u64);
+    job.points().count() as u64 + trials
+}
+
+/// Searches and runs side by side.
+fn group(jobs: &[&Job], bar: &ProgressBar) -> Result<Vec<Pair>, Fail> {
+    let searches = || jobs.par_iter().with_max_len(1).map(|job| searched(job, bar)).collect();
+    let (edges, runs): (Vec<Result<_, Fail>>, _) = rayon::join(searches, || together(jobs, bar));
+    let (span, reports) = runs?;
+    let mut reports = reports.into_iter();
+    let mut pairs = Vec::new();
+    for (job, edge) in jobs.iter().zip(edges) {
+        let mine = reports.by_ref().take(job.points().count()).collect();
+        pairs.push(pair(job, &span, mine, edge?)?);
     }
-    let full = reports.split_off(job.empty.len().min(reports.len()));
-    let row = |points: &[Point], reports: Vec<Report>, start: Start| {
+    Ok(pairs)
+}
+
+/// The edge of a job's no-drop rate, and which trials at the full rate pass under each arrivals.
+fn searched(job: &Job, bar: &ProgressBar) -> Result<(Option<Edge>, Vec<bool>), Fail> {
+    let (Some(search), Some(point)) = (job.search, job.full.first()) else { return Ok((None, Vec::new())) };
+    let edge = search::edge(point, &search, || bar.inc(1))?;
+    let passes = |point: &Point| {
+        let report = search::trial(point, search.full, &search)?;
+        bar.inc(1);
+        Ok(search::clean(&report))
+    };
+    let others: Vec<Result<bool, Fail>> = job.others.par_iter().with_max_len(1).map(passes).collect();
+    let trials = std::iter::once(Ok(edge.refused.is_none())).chain(others).collect::<Result<_, _>>()?;
+    Ok((Some(edge), trials))
+}
+
+/// All runs of all jobs over one window: the first behind a warm-up in which all have settled. Who has not is run again
+/// with a longer one, and all others with what that took. Where some never do, the window is longer, and they are a range.
+fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fail> {
+    let points: Vec<&Point> = jobs.iter().flat_map(|job| job.points()).collect();
+    let nothing = || Fail::new("no placement was run; allowed: at least 1");
+    let point = *points.first().ok_or_else(nothing)?;
+    let run = |which: &[usize], span: Span| -> Result<Vec<Report>, Fail> {
+        let one = |i: &usize| {
+            let report = Point { span: Some(span), ..points[*i].clone() }.run();
+            bar.inc(1);
+            report
+        };
+        let found: Vec<Result<Report, Fail>> = which.par_iter().with_max_len(1).map(one).collect();
+        found.into_iter().collect()
+    };
+    let all: Vec<usize> = (0..points.len()).collect();
+    if let Some(span) = jobs.first().and_then(|job| job.span) {
+        return Ok((span, run(&all, span)?));
+    }
+    let first = span::first(&points);
+    let (mut span, mut reports) = (first, run(&all, first)?);
+    let mut pending: Vec<usize> = all.iter().copied().filter(|i| !reports[*i].settled).collect();
+    if pending.is_empty() {
+        return Ok((span, reports));
+    }
+    while !pending.is_empty() {
+        let Some(longer) = span::longer(&span, &first, point) else { break };
+        span = longer;
+        bar.inc_length(pending.len() as u64);
+        for (i, report) in pending.iter().zip(run(&pending, span)?) {
+            reports[*i] = report;
+        }
+        pending.retain(|i| !reports[*i].settled);
+    }
+    if !pending.is_empty() {
+        span = span::unsettled(&span);
+    }
+    bar.inc_length(points.len() as u64);
+    let settled: Vec<bool> = reports.iter().map(|r| r.settled).collect();
+    let mut reports = run(&all, span)?;
+    for (report, settled) in reports.iter_mut().zip(settled) {
+        report.settled |= settled; // it had, behind a shorter warm-up
+    }
+    Ok((span, reports))
+}
+
+fn pair(
+    job: &Job,
+    span: &Span,
+    mut reports: Vec<Report>,
+    (edge, trials): (Option<Edge>, Vec<bool>),
+) -> Result<Pair, Fail> {
+    let runs = reports.split_off(job.empty.len().min(reports.len()));
+    let others = runs.get(job.full.len()..).unwrap_or_default().to_vec();
+    let full = runs[..job.full.len().min(runs.len())].to_vec();
+    let row = |points: &[Point], reports: Vec<Report>, others: &[Report], start: Start| {
         let nothing = || Fail::new("no placement was run; allowed: at least 1");
         let point = points.first().ok_or_else(nothing)?;
         let placements = reports.len();
-        let (report, range) = middle(reports).ok_or_else(nothing)?;
+        let (report, range) = middle(reports, others).ok_or_else(nothing)?;
         Ok(Row {
             interface: point.interface.name().to_string(),
+            label: job.label.clone(),
+            today: Today::of(point.interface.name()),
             params: point.params(),
             start: start.name(),
-            no_drop_gbps: no_drop,
+            no_drop_gbps: edge.as_ref().map(|e| e.no_drop_gbps),
             report,
             range,
             placements,
-            reproduce: job.reproduce.clone(),
+            other_arrivals: others.len(),
+            reproduce: format!("{} --window {}", job.reproduce, span::text(span)),
         })
     };
-    Ok(Pair { empty: row(&job.empty, reports, Start::Empty)?, full: row(&job.full, full, Start::Full)? })
+    Ok(Pair {
+        empty: row(&job.empty, reports, &[], Start::Empty)?,
+        full: row(&job.full, full, &others, Start::Full)?,
+        runs,
+        edge,
+        trials,
+    })
 }

@@ -32,6 +32,7 @@ mod row;
 mod search;
 mod setup;
 mod slices;
+mod span;
 mod stamp;
 mod table;
 mod trace;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use apps::Antagonist;
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Report, Scenario, Start, Trial};
+use model::{App, Report, Scenario, Span, Start};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Rate, Source, Workload};
@@ -34,7 +34,9 @@ pub(crate) struct Point {
     pub steer: SteerBy,
     /// From empty or full rings.
     pub start: Start,
-    /// Seed.
+    /// Seed of the arrivals.
+    pub arrivals: u64,
+    /// Seed of placement and replacement.
     pub seed: u64,
     /// One cache set in so many.
     pub sampling: u32,
@@ -44,8 +46,10 @@ pub(crate) struct Point {
     pub burst: u32,
     /// Buffers of the pool.
     pub pool: Option<u32>,
-    /// A trial of a no-drop search instead of a run that settles.
-    pub trial: Option<Trial>,
+    /// When it counts; `None`: as soon as its own rates have settled.
+    pub span: Option<Span>,
+    /// Whether firmware pauses the cores now and then, as in a trial of a no-drop search.
+    pub pauses: bool,
     /// Who else uses the memory.
     pub antagonist: Option<Antagonist>,
     /// Longest simulated time.
@@ -66,17 +70,22 @@ impl Point {
     /// # Errors
     /// What the model cannot run, and why.
     pub(crate) fn run(&self) -> Result<Report, Fail> {
-        let source = |port| {
-            let line = (port, self.server.nic.port_gbps);
-            self.ports.source(line, &self.workload, self.steer, self.rate, self.seed)
-        };
-        let mut scenario = self.scenario((0..self.ports.count()).map(source).collect());
+        let mut scenario = self.scenario(self.sources());
         let mut report = model::run(&mut scenario)
             .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))?;
         if !self.ports.stated {
             report.per_port.clear();
         }
         Ok(report)
+    }
+
+    /// The frames of each port.
+    pub(crate) fn sources(&self) -> Vec<Box<dyn Source>> {
+        let source = |port| {
+            let line = (port, self.server.nic.port_gbps);
+            self.ports.source(line, &self.workload, self.steer, self.rate, self.arrivals)
+        };
+        (0..self.ports.count()).map(source).collect()
     }
 
     /// What the model is asked, with these `sources`.
@@ -97,7 +106,8 @@ impl Point {
             burst: self.burst,
             pool: self.pool,
             limit: self.limit,
-            trial: self.trial,
+            span: self.span,
+            pauses: self.pauses,
             antagonist: self.antagonist,
             window: self.server.window(),
             frames: self.frames,

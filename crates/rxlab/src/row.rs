@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use model::{CoreReport, Report};
+use model::{CoreReport, PartReport, Report};
 use serde::Serialize;
 
+use crate::interfaces::Today;
+use crate::search::{self, REFUSED};
 use crate::table::{Column, num, number, words};
 
 /// Smallest difference between two starts that counts as hysteresis: of throughput, percent.
@@ -17,6 +19,10 @@ const LATENCY_DIFFERS_PCT: f64 = 20.0;
 pub(crate) struct Row {
     /// The interface.
     pub interface: String,
+    /// The interface, with the size by which it differs from another row of it: `privring:ring=256`.
+    pub label: String,
+    /// Whether cards and drivers of today give it.
+    pub today: Today,
     /// Its sizes.
     pub params: BTreeMap<&'static str, u64>,
     /// `empty` or `full`.
@@ -26,34 +32,66 @@ pub(crate) struct Row {
     /// The run nearest to the mean of all placements.
     #[serde(flatten)]
     pub report: Report,
-    /// Smallest and largest value over the placements.
+    /// Smallest and largest value over the placements, other arrivals, and the parts of rates that never settle.
     pub range: BTreeMap<&'static str, [f64; 2]>,
     /// Placements run: seeds from the printed one up.
     pub placements: usize,
+    /// Runs under other arrivals, which only the range shows.
+    pub other_arrivals: usize,
     /// The command line that runs this point again.
     pub reproduce: String,
 }
 
-/// The fields whose range over placements is told, and by which the middle run is chosen.
-const RANGED: [&str; 4] = ["throughput_gbps", "latency_mean_us", "ddio_hit_pct", "dram_gbps"];
+/// The fields by which the middle run is chosen.
+const MIDDLE: [&str; 4] = ["throughput_gbps", "latency_mean_us", "ddio_hit_pct", "dram_gbps"];
+/// The fields whose range is told.
+const RANGED: [&str; 7] = [
+    "throughput_gbps",
+    "lost_pct",
+    "latency_mean_us",
+    "latency_p99_us",
+    "ddio_hit_pct",
+    "dram_gbps",
+    "circulating_buffers",
+];
 
-/// Of one point's runs over placements, the one nearest to their mean, and the range of all.
-/// `None` for no runs.
-pub(crate) fn middle(mut runs: Vec<Report>) -> Option<(Report, BTreeMap<&'static str, [f64; 2]>)> {
-    let values = |name: &str| runs.iter().map(|r| field(r, name)).collect::<Vec<f64>>();
+/// Of one point's runs over placements, the one nearest to their mean, and the range of all, of `others` under other
+/// arrivals too. `None` for no runs.
+pub(crate) fn middle(
+    mut runs: Vec<Report>,
+    others: &[Report],
+) -> Option<(Report, BTreeMap<&'static str, [f64; 2]>)> {
     let mut far = vec![0.0; runs.len()];
-    let mut range = BTreeMap::new();
-    for name in RANGED {
-        let all = values(name);
+    for name in MIDDLE {
+        let all: Vec<f64> = runs.iter().map(|r| field(r, name)).collect();
         let mean = all.iter().sum::<f64>() / all.len().max(1) as f64;
         for (far, v) in far.iter_mut().zip(&all) {
             *far += (v - mean).abs() / mean.abs().max(1e-9);
         }
-        let ends = all.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], &v| [lo.min(v), hi.max(v)]);
-        range.insert(name, ends);
     }
+    let range = RANGED.into_iter().map(|name| {
+        let all = runs.iter().chain(others).flat_map(|r| values(r, name));
+        let ends = all.fold([f64::INFINITY, f64::NEG_INFINITY], |[lo, hi], v| [lo.min(v), hi.max(v)]);
+        (name, ends)
+    });
+    let range = range.collect();
     let (best, _) = far.iter().enumerate().min_by(|a, b| a.1.total_cmp(b.1))?;
     Some((runs.swap_remove(best), range))
+}
+
+/// A field of a run; where its rates never settled those of its parts beside it.
+fn values(r: &Report, name: &str) -> Vec<f64> {
+    let part = |p: &PartReport| match name {
+        "throughput_gbps" => Some(p.throughput_gbps),
+        "lost_pct" if r.drops.keys().all(|cause| !REFUSED.contains(cause)) => Some(p.drop_pct),
+        "latency_mean_us" => Some(p.latency_mean_us),
+        "latency_p99_us" => Some(p.latency_p99_us),
+        "ddio_hit_pct" => Some(p.ddio_hit_pct),
+        "dram_gbps" => Some(p.dram_gbps),
+        _ => None,
+    };
+    let parts = r.parts.iter().filter(|_| !r.settled).filter_map(part);
+    std::iter::once(field(r, name)).chain(parts).collect()
 }
 
 /// A number of a report by the name that plans and plots use; NaN for an unknown one.
@@ -77,12 +115,13 @@ const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: f
 }
 
 /// All of them.
-pub(crate) const FIELDS: [Field; 39] = [
+pub(crate) const FIELDS: [Field; 40] = [
     f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
     f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
     f("mpps", "rate", "Mpps", |r| r.mpps),
     f("received_mpps", "received", "Mpps", |r| r.per_core.iter().map(|c| c.mpps).sum()),
     f("drop_pct", "drops", "%", |r| r.drop_pct),
+    f("lost_pct", "loss", "%", |r| search::lost(r) as f64 / r.counted.offered.max(1) as f64 * 100.0),
     f("latency_mean_us", "mean latency", "us", |r| r.latency_us.mean),
     f("latency_p10_us", "p10 latency", "us", |r| r.latency_us.p10),
     f("latency_p25_us", "p25 latency", "us", |r| r.latency_us.p25),
@@ -216,12 +255,6 @@ impl Row {
         rings.map(|p| p.1.to_string()).collect::<Vec<_>>().join("/")
     }
 
-    /// The most frequent cause of a drop.
-    pub(crate) fn main_drop(&self) -> &'static str {
-        let most = self.report.drops.iter().filter(|d| *d.1 > 0).max_by_key(|d| *d.1);
-        most.map_or("-", |d| *d.0)
-    }
-
     /// The fields that depend on placement by more than 5% of their largest value, with their range.
     pub(crate) fn wide_ranges(&self) -> Vec<String> {
         let wide = FIELDS.iter().filter_map(|f| {
@@ -240,41 +273,81 @@ impl Row {
     }
 }
 
-/// Headings of [`cells`].
-pub(crate) const COLUMNS: [Column; 13] = [
-    words("interface"),
-    number("sizes", "entries"),
-    words("start"),
-    number("sent", "Gbps"),
-    number("no-drop", "Gbps"),
-    number("drops", "%"),
-    words("mostly"),
-    number("mean", "us"),
-    number("p99", "us"),
-    number("DDIO", "hit %"),
-    number("DRAM", "Gbps"),
-    number("buffers", "in use"),
-    number("frame", "cycles"),
-];
+/// Mean frame, bytes without FCS, below which rates of frames say more than those of bits.
+const SMALL_FRAME: f64 = 300.0;
 
-/// A row as text; `start` is told apart only where it matters.
-pub(crate) fn cells(row: &Row, start: &str) -> Vec<String> {
-    let r = &row.report;
-    vec![
-        row.interface.clone(),
-        row.sizes(),
-        start.into(),
-        num(r.throughput_gbps),
-        row.no_drop_gbps.map_or("-".into(), num),
-        if r.drops.values().all(|&n| n == 0) { "0".into() } else { num(r.drop_pct) },
-        row.main_drop().into(),
-        num(r.latency_us.mean),
-        num(r.latency_us.p99),
-        num(r.ddio_hit_pct),
-        num(field(r, "dram_gbps")),
-        num(r.circulating_buffers),
-        num(r.cycles_per_packet),
-    ]
+/// What a table of results shows beside the first columns.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Columns {
+    /// Rates in Gbps.
+    Large,
+    /// Rates in Gbps and in Mpps.
+    Small,
+}
+
+impl Columns {
+    /// What suits these results.
+    pub(crate) fn of(r: &Report) -> Columns {
+        let mean = r.counted.offered_bytes as f64 / r.counted.offered.max(1) as f64;
+        if mean < SMALL_FRAME { Columns::Small } else { Columns::Large }
+    }
+
+    /// Headings.
+    pub(crate) fn headings(self) -> Vec<Column> {
+        let mut columns = vec![
+            words("interface"),
+            words("today"),
+            number("sizes", "entries"),
+            words("start"),
+            number("sent", "Gbps"),
+            number("no-drop", "Gbps"),
+        ];
+        if self == Columns::Small {
+            columns.extend([number("sent", "Mpps"), number("no-drop", "Mpps")]);
+        }
+        columns.extend([
+            number("drops", "%"),
+            number("mean", "us"),
+            number("p99", "us"),
+            number("DDIO", "hit %"),
+            number("DRAM", "Gbps"),
+        ]);
+        if self == Columns::Large {
+            columns.push(number("buffers", "in use"));
+        }
+        columns.push(number("frame", "cycles"));
+        columns
+    }
+
+    /// A row as text; `start` is told apart only where it matters.
+    pub(crate) fn cells(self, row: &Row, start: &str) -> Vec<String> {
+        let r = &row.report;
+        let mut cells = vec![
+            row.interface.clone(),
+            row.today.word().into(),
+            row.sizes(),
+            start.into(),
+            num(r.throughput_gbps),
+            row.no_drop_gbps.map_or("-".into(), num),
+        ];
+        if self == Columns::Small {
+            let frames = r.counted.offered as f64 / r.counted.offered_bytes.max(1) as f64;
+            let no_drop = row.no_drop_gbps.map_or("-".into(), |gbps| num(gbps / 8e-3 * frames));
+            cells.extend([num(r.mpps), no_drop]);
+        }
+        cells.extend([
+            if r.drops.values().all(|&n| n == 0) { "0".into() } else { num(r.drop_pct) },
+            num(r.latency_us.mean),
+            num(r.latency_us.p99),
+            num(r.ddio_hit_pct),
+            num(field(r, "dram_gbps")),
+        ]);
+        if self == Columns::Large {
+            cells.push(num(r.circulating_buffers));
+        }
+        cells.push(num(r.cycles_per_packet));
+        cells
+    }
 }
 
 #[cfg(test)]
@@ -287,11 +360,11 @@ mod tests {
 
     #[test]
     fn the_middle_run_is_the_one_nearest_to_the_mean() {
-        let (report, range) = middle(vec![run(100.0, 90.0), run(160.0, 60.0), run(130.0, 76.0)]).unwrap();
+        let (report, range) = middle(vec![run(100.0, 90.0), run(160.0, 60.0), run(130.0, 76.0)], &[run(90.0, 76.0)]).unwrap();
         assert_eq!(report.throughput_gbps, 130.0);
-        assert_eq!(range["throughput_gbps"], [100.0, 160.0]);
+        assert_eq!(range["throughput_gbps"], [90.0, 160.0]);
         assert_eq!(range["ddio_hit_pct"], [60.0, 90.0]);
-        assert!(middle(Vec::new()).is_none());
+        assert!(middle(Vec::new(), &[]).is_none());
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The largest load that an interface carries without a drop (RFC 2544, by bisection).
 
 use memory::Ps;
-use model::{Report, Trial};
+use model::Report;
 use traffic::Rate;
 
 use crate::fail::Fail;
 use crate::point::Point;
+use crate::span;
 
 /// How a no-drop rate is searched.
 #[derive(Clone, Copy, Debug)]
@@ -18,21 +19,39 @@ pub(crate) struct Search {
     pub trial: Ps,
 }
 
-/// Time of a trial that does not count: rings fill, and drain behind a stall.
-const SETTLE: Ps = Ps::from_us(10_000);
+/// Where an interface begins to drop frames.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    /// The offered load, in Gbps of frames, of the largest rate that passed; 0 where even the smallest did not.
+    pub no_drop_gbps: f64,
+    /// That rate, Gbps on the wire.
+    pub wire_gbps: f64,
+    /// The trial at that rate; `None` where even the smallest drops.
+    pub carried: Option<Report>,
+    /// The trial at the smallest rate that did not pass; `None` where the largest did.
+    pub refused: Option<Report>,
+}
 
-/// The offered load, in Gbps of frames, of the largest rate at which no frame drops; 0 where even the
-/// smallest rate drops. Every trial starts anew, and cores pause as the profile says. Malformed frames and those
-/// that the application refuses do not count: they drop at any rate.
+/// Searches the largest rate at which no frame drops. Every trial starts anew, and cores pause as the profile says.
+/// Malformed frames and those that the application refuses do not count: they drop at any rate.
 ///
 /// # Errors
 /// As [`Point::run`].
-pub(crate) fn no_drop(point: &Point, search: &Search, done: impl Fn()) -> Result<f64, Fail> {
+pub(crate) fn edge(point: &Point, search: &Search, done: impl Fn()) -> Result<Edge, Fail> {
+    let mut edge = Edge { no_drop_gbps: 0.0, wire_gbps: 0.0, carried: None, refused: None };
     bisect(search, |gbps| {
         let report = trial(point, gbps, search)?;
         done();
-        Ok((clean(&report), report.offered_gbps))
-    })
+        let passed = clean(&report);
+        if passed {
+            (edge.no_drop_gbps, edge.wire_gbps) = (report.offered_gbps, gbps);
+            edge.carried = Some(report);
+        } else {
+            edge.refused = Some(report);
+        }
+        Ok(passed)
+    })?;
+    Ok(edge)
 }
 
 /// One trial of a search, at `gbps` on the wire.
@@ -40,38 +59,49 @@ pub(crate) fn no_drop(point: &Point, search: &Search, done: impl Fn()) -> Result
 /// # Errors
 /// As [`Point::run`].
 pub(crate) fn trial(point: &Point, gbps: f64, search: &Search) -> Result<Report, Fail> {
-    let trial = Some(Trial { settle: SETTLE, span: search.trial });
-    Point { rate: Rate::Gbps(gbps), trial, ..point.clone() }.run()
+    let point = Point { rate: Rate::Gbps(gbps), pauses: true, ..point.clone() };
+    let span = Some(span::trial(&point, search.trial));
+    Point { span, ..point }.run()
 }
 
 impl Search {
     /// Trials at most, for progress bars.
     pub(crate) fn trials(&self) -> u64 {
-        1 + (100.0 / self.resolution_pct).log2().ceil() as u64
+        1 + (100.0 / self.resolution_pct).log2().ceil() as u64 + FURTHER
     }
 }
+
+/// Halvings beyond the resolution while nothing has passed: a tenth of a percent is not nothing.
+const FURTHER: u64 = 4;
 
 /// Whether a trial passed.
 pub(crate) fn clean(report: &Report) -> bool {
-    report.drops.iter().all(|(cause, &n)| n == 0 || matches!(*cause, "bad_frame" | "application"))
+    lost(report) == 0
 }
 
-/// The load of the largest passing rate: `probe` tells whether a rate passes, and the load it offers.
-fn bisect(search: &Search, mut probe: impl FnMut(f64) -> Result<(bool, f64), Fail>) -> Result<f64, Fail> {
+/// Frames that dropped although the server takes such frames: not the malformed ones, and not those that the
+/// application refuses, which drop at any rate.
+pub(crate) fn lost(report: &Report) -> u64 {
+    report.drops.iter().filter(|(cause, _)| !REFUSED.contains(cause)).map(|(_, n)| n).sum()
+}
+
+/// Causes of drops that no load explains.
+pub(crate) const REFUSED: [&str; 2] = ["bad_frame", "application"];
+
+/// Tries rates until the largest that passes is known: `probe` tells whether one does.
+fn bisect(search: &Search, mut probe: impl FnMut(f64) -> Result<bool, Fail>) -> Result<(), Fail> {
     let full = search.full;
-    let (passed, load) = probe(full)?;
-    if passed {
-        return Ok(load);
+    if probe(full)? {
+        return Ok(());
     }
-    let (mut lo, mut hi, mut best) = (0.0, full, 0.0);
-    while hi - lo > full * search.resolution_pct / 100.0 {
+    let (mut lo, mut hi) = (0.0, full);
+    let resolution = full * search.resolution_pct / 100.0;
+    let finest = resolution / f64::from(1u32 << FURTHER);
+    while hi - lo > if lo > 0.0 { resolution } else { finest } {
         let middle = (lo + hi) / 2.0;
-        match probe(middle)? {
-            (true, load) => (lo, best) = (middle, load),
-            (false, _) => hi = middle,
-        }
+        if probe(middle)? { lo = middle } else { hi = middle }
     }
-    Ok(best)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -83,17 +113,25 @@ mod tests {
     #[test]
     fn finds_the_edge_within_the_resolution() {
         for edge in [0.3, 17.0, 99.0, 162.0, 199.9] {
-            let mut runs = 0;
-            let found = bisect(&SEARCH, |r| {
+            let (mut runs, mut found) = (0, 0.0);
+            let probe = |r| {
                 runs += 1;
-                Ok((r <= edge, r))
-            });
-            let found = found.unwrap();
+                if r <= edge {
+                    found = r;
+                }
+                Ok(r <= edge)
+            };
+            bisect(&SEARCH, probe).unwrap();
             assert!(found <= edge && edge - found <= 2.0, "{edge}: {found}");
             assert!(runs <= SEARCH.trials(), "{runs}");
         }
-        assert_eq!(bisect(&SEARCH, |r| Ok((true, r * 0.98))).unwrap(), 196.0);
-        assert_eq!(bisect(&SEARCH, |r| Ok((false, r))).unwrap(), 0.0);
+        let mut tried = Vec::new();
+        bisect(&SEARCH, |r| {
+            tried.push(r);
+            Ok(false)
+        })
+        .unwrap();
+        assert!(tried.last().is_some_and(|r| *r < 0.2) && tried.len() as u64 <= SEARCH.trials(), "{tried:?}");
     }
 
     #[test]
@@ -104,5 +142,6 @@ mod tests {
         assert!(clean(&report));
         report.drops.insert("ring_full", 1);
         assert!(!clean(&report));
+        assert_eq!(lost(&report), 1);
     }
 }

@@ -11,10 +11,10 @@ use apps::{Antagonist, Kind};
 use clap::{Args, Parser};
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, SAMPLING, Start, TX_RING};
+use model::{App, BURST, SAMPLING, Span, Start, TX_RING};
 use packet::SteerBy;
 use rings::Interface;
-use traffic::{Rate, Sizes, Spec, Target, Trace, Workload};
+use traffic::{Arrivals, Rate, Sizes, Spec, Stamps, Target, Trace, Workload};
 
 use crate::capture;
 use crate::fail::Fail;
@@ -22,6 +22,11 @@ use crate::interfaces::Asked;
 use crate::point::Point;
 use crate::ports::Ports;
 use crate::search::Search;
+use crate::span;
+
+/// The load offered unless told otherwise, of line rate: at line rate itself a backlog never drains, and what one
+/// stall left behind stays.
+const BELOW_LINE: f64 = 0.98;
 
 /// Traffic and server.
 #[derive(Args, Clone, Debug)]
@@ -45,9 +50,13 @@ pub(crate) struct Setup {
     )]
     pub workload: String,
     /// Offered load on the wire, Gbps of all ports together, or `own` for a capture's own timing
-    /// [default: what the ports can carry]
+    /// [default: 98% of the ports' line rate, at which a backlog still drains]
     #[arg(long, value_name = "own|GBPS", help_heading = "Traffic")]
     pub rate: Option<String>,
+    /// When frames arrive, whatever a capture's time stamps or --workload say: constant (paced evenly), poisson,
+    /// bursty:FRAMES
+    #[arg(long, value_name = "HOW", help_heading = "Traffic")]
+    pub arrivals: Option<String>,
     /// What chooses a core: the hash of a flow (rss), or the UDP destination port (port), into which a
     /// generator then writes the core's number
     #[arg(long, value_name = "rss|port", default_value = "rss", help_heading = "Traffic")]
@@ -74,6 +83,10 @@ pub(crate) struct Setup {
     /// ipsec (gateway: a third of all flows forwarded, a third dropped, a third sealed)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
+    /// Base cycles of a frame in your own application, in place of the chosen one's, which still looks up what it
+    /// looks up (l3fwd, lb, nat, nf)
+    #[arg(long, value_name = "N", help_heading = "Server")]
+    pub app_cycles: Option<u32>,
     /// Random reads of a frame that the first core of each port makes beside those of all (nf)
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Server")]
     pub target_reads: u32,
@@ -134,9 +147,12 @@ pub(crate) struct Setup {
     /// Frames of a run at least; 0: as many as it takes to settle and to measure
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Model")]
     pub frames: u64,
-    /// Longest simulated time of a run, ms
+    /// Longest warm-up of a run, ms of simulated time
     #[arg(long, value_name = "MS", default_value_t = 400, help_heading = "Model")]
     pub limit_ms: u64,
+    /// When runs count, as the command of a result says it [default: when the rates of all have settled]
+    #[arg(long, value_name = "NS:NS:N:NS:N", help_heading = "Model")]
+    pub window: Option<String>,
 }
 
 /// A [`Setup`] read and checked.
@@ -154,6 +170,8 @@ pub(crate) struct Ready {
     /// What chooses a core.
     pub steer: SteerBy,
     antagonist: Option<Antagonist>,
+    /// When runs count, where that is stated.
+    pub span: Option<Span>,
     setup: Setup,
 }
 
@@ -180,6 +198,11 @@ impl Setup {
     /// # Errors
     /// The first value that is not allowed, and what is.
     pub(crate) fn ready(self) -> Result<Ready, Fail> {
+        self.ready_with(None)
+    }
+
+    /// The same, with a capture that has been read already.
+    fn ready_with(self, trace: Option<Arc<Trace>>) -> Result<Ready, Fail> {
         let mut server = Server::by_name(&self.server).map_err(|e| Fail::new(format!("--server: {e}")))?;
         if let Some(ways) = self.ddio_ways {
             check("--ddio-ways", ways, 1, server.caches.ways, "LLC ways")?;
@@ -227,8 +250,10 @@ impl Setup {
         let most = ports.most_gbps(server.nic.port_gbps);
         let rate = match &self.rate {
             Some(text) => text.parse().map_err(|e| Fail::new(format!("--rate: {e}")))?,
-            None => Rate::Gbps(most),
+            None => Rate::Gbps(most * BELOW_LINE),
         };
+        let span = self.window.as_deref().map(span::read).transpose()?;
+        app_cycles(&mut server, app, self.app_cycles)?;
         let load = match rate {
             // Beyond it the busiest port would be cut to its line rate: what is offered would not be as asked.
             Rate::Gbps(all) if all > most => {
@@ -245,9 +270,15 @@ impl Setup {
             Rate::Own => ports.least_gbps(server.nic.port_gbps, most),
         };
         let workload = match &self.pcap {
-            Some(path) => Workload::Pcap(Arc::new(self.capture(path)?)),
+            Some(path) => {
+                let read = || self.capture(path).map(Arc::new);
+                Workload::Pcap(trace.map_or_else(read, Ok)?, self.stated_arrivals()?)
+            }
             None => Workload::Generated(self.spec(steer, &ports, load)?),
         };
+        if rate == Rate::Own {
+            has_own_timing(&workload)?;
+        }
         fits(&workload, rate, &server)?;
         let app = match (app, &workload) {
             (App::Kv { .. }, Workload::Generated(Spec { sizes: Sizes::Kv { .. }, flows, .. })) => {
@@ -266,7 +297,7 @@ impl Setup {
         if !ports.even_load() {
             with_traffic(&ports, &workload)?;
         }
-        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, setup: self })
+        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, span, setup: self })
     }
 
     /// The generator's traffic; where ports steer, a partition for each core of a port, of which one is offered no more
@@ -274,6 +305,7 @@ impl Setup {
     fn spec(&self, steer: SteerBy, ports: &Ports, load: f64) -> Result<Spec, Fail> {
         let bad = |what: &str| Err(Fail::new(format!("--workload {}: {what}", self.workload)));
         let mut spec: Spec = self.workload.parse().map_err(|e| Fail::new(format!("--workload: {e}")))?;
+        spec.arrivals = self.stated_arrivals()?.unwrap_or(spec.arrivals);
         if spec.partitions == 0 && steer == SteerBy::Port {
             spec.partitions = ports.even_cores().unwrap_or(0);
         }
@@ -294,6 +326,12 @@ impl Setup {
         }
     }
 
+    /// What `--arrivals` says.
+    fn stated_arrivals(&self) -> Result<Option<Arrivals>, Fail> {
+        let read = |text: &str| text.parse().map_err(|e| Fail::new(format!("--arrivals: {e}")));
+        self.arrivals.as_deref().map(read).transpose()
+    }
+
     /// A comparison of half a capture looks like one of the whole: it is asked for by name.
     fn capture(&self, path: &Path) -> Result<Trace, Fail> {
         let trace = capture::open(path).map_err(Fail::new)?;
@@ -305,6 +343,38 @@ impl Setup {
         }
         Ok(trace)
     }
+}
+
+/// Own timing is that of a capture's stamps, of which there must be some.
+fn has_own_timing(workload: &Workload) -> Result<(), Fail> {
+    let what = match workload {
+        Workload::Generated(_) => "generated traffic has no timing of its own",
+        Workload::Pcap(_, Some(_)) => "--arrivals overrides the capture's own timing",
+        Workload::Pcap(trace, None) if trace.stats().timing() == Stamps::None => {
+            "all frames of the capture have the same time stamp"
+        }
+        Workload::Pcap(..) => return Ok(()),
+    };
+    Err(Fail::new(format!("--rate own: {what}; allowed: a rate in Gbps")))
+}
+
+/// The base cycles of a frame in one's own application.
+fn app_cycles(server: &mut Server, app: App, cycles: Option<u32>) -> Result<(), Fail> {
+    let Some(cycles) = cycles else { return Ok(()) };
+    check("--app-cycles", cycles, 1, 10_000_000, "cycles of a frame")?;
+    let c = &mut server.constants;
+    let constant = match app {
+        App::L3fwd => &mut c.l3fwd_cycles,
+        App::Lb => &mut c.lb_cycles,
+        App::Nat => &mut c.nat_cycles,
+        App::Nf { .. } => &mut c.nf_cycles,
+        App::Kv { .. } | App::Ipsec | App::Sink => {
+            return Err(Fail::new(format!("--app-cycles {cycles}: allowed: with --app l3fwd, lb, nat or nf")));
+        }
+    };
+    constant.value = f64::from(cycles);
+    constant.origin = "stated: --app-cycles".into();
+    Ok(())
 }
 
 /// Frames that no buffer of the server holds are not generated; those of a capture are dropped as on a card.
@@ -321,7 +391,7 @@ fn fits(workload: &Workload, rate: Rate, server: &Server) -> Result<(), Fail> {
                 "--workload fixed:{bytes}: allowed on {name}: up to {room} bytes, a buffer's room"
             )))
         }
-        Workload::Pcap(trace) if rate == Rate::Own && trace.stats().duration_ns > DAYS * DAY_NS => {
+        Workload::Pcap(trace, _) if rate == Rate::Own && trace.stats().duration_ns > DAYS * DAY_NS => {
             let days = trace.stats().duration_ns / DAY_NS;
             Err(Fail::new(format!(
                 "--rate own: the capture spans {days} days; allowed: up to {DAYS}, or a rate"
@@ -334,7 +404,7 @@ fn fits(workload: &Workload, rate: Rate, server: &Server) -> Result<(), Fail> {
 /// Loads that differ are what was asked for only where each port has some of it.
 fn with_traffic(ports: &Ports, workload: &Workload) -> Result<(), Fail> {
     let (flows, what) = match workload {
-        Workload::Pcap(trace) => (trace.stats().flows, "capture"),
+        Workload::Pcap(trace, _) => (trace.stats().flows, "capture"),
         Workload::Generated(spec) => (spec.flows, "workload"),
     };
     if flows >= u64::from(ports.count()) {
@@ -397,17 +467,29 @@ impl Ready {
             rate: self.rate,
             steer: self.steer,
             start,
+            arrivals: s.seed,
             seed: s.seed.wrapping_add(u64::from(placement)),
             sampling: s.sampling,
             tx_ring: s.tx_ring,
             burst: s.burst,
             pool: s.pool,
-            trial: None,
+            span: None,
+            pauses: false,
             antagonist: self.antagonist,
             limit: Ps::from_us(s.limit_ms * 1000),
             frames: s.frames,
         };
         Ok((0..s.placements).map(point).collect())
+    }
+
+    /// Points of `interface` from full rings under `count` other arrivals, each with a placement of its own.
+    ///
+    /// # Errors
+    /// As [`Self::points`].
+    pub(crate) fn other_arrivals(&self, interface: &str, count: u32) -> Result<Vec<Point>, Fail> {
+        let Some(point) = self.points(interface, Start::Full)?.into_iter().next() else { return Ok(Vec::new()) };
+        let seed = |n: u32| self.setup.seed.wrapping_add(u64::from(self.setup.placements + n));
+        Ok((0..count).map(|n| Point { arrivals: seed(n), seed: seed(n), ..point.clone() }).collect())
     }
 
     /// The same with other values of `ring`, `ax`, `bx` or `placements`; the rest has been read already.
@@ -453,9 +535,48 @@ impl Ready {
     /// Frames of the capture; `None` for generated traffic, which has no end.
     pub(crate) fn frames(&self) -> Option<u64> {
         match &self.workload {
-            Workload::Pcap(trace) => Some(trace.stats().packets),
+            Workload::Pcap(trace, _) => Some(trace.stats().packets),
             Workload::Generated(_) => None,
         }
+    }
+
+    /// The same with another `change` of options, of which the traffic's file is not read again.
+    ///
+    /// # Errors
+    /// The first value that is not allowed.
+    pub(crate) fn again(&self, change: impl FnOnce(&mut Setup)) -> Result<Ready, Fail> {
+        let mut setup = self.setup.clone();
+        change(&mut setup);
+        let trace = match &self.workload {
+            Workload::Pcap(trace, _) => Some(trace.clone()),
+            Workload::Generated(_) => None,
+        };
+        setup.ready_with(trace)
+    }
+
+    /// Rx ring entries.
+    pub(crate) fn ring(&self) -> u32 {
+        self.setup.ring
+    }
+
+    /// Ax and Bx ring entries.
+    pub(crate) fn ax_bx(&self) -> [u32; 2] {
+        [self.setup.ax, self.setup.bx]
+    }
+
+    /// Buffers of the pool, where they are stated.
+    pub(crate) fn pool(&self) -> Option<u32> {
+        self.setup.pool
+    }
+
+    /// Frames of a burst.
+    pub(crate) fn burst(&self) -> u32 {
+        self.setup.burst
+    }
+
+    /// Resolution of a search, percent.
+    pub(crate) fn resolution_pct(&self) -> f64 {
+        self.setup.resolution
     }
 
     /// The seed in force.

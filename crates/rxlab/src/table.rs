@@ -116,6 +116,7 @@ pub(crate) fn num(v: f64) -> String {
         a if a >= 99.95 => format!("{v:.0}"),
         a if a >= 9.995 => format!("{v:.1}"),
         a if a >= 0.01 => format!("{v:.2}"),
+        a if a >= 0.0001 => format!("{v:.4}"),
         _ => format!("{v:.0e}"),
     }
 }

@@ -11,7 +11,7 @@ pub fn capture(bytes: &[u8]) {
     let Ok(trace) = Trace::read("fuzz", bytes) else { return };
     let packets = trace.stats().packets;
     assert!(packets > 0 && trace.stats().flows <= packets);
-    let workload = Workload::Pcap(Arc::new(trace));
+    let workload = Workload::Pcap(Arc::new(trace), None);
     for rate in [Rate::Gbps(100.0), Rate::Own] {
         for port in 0..2 {
             let mut source = workload.source_on(Line { port, loads: &[1, 1], gbps: 100.0 }, rate, 1);

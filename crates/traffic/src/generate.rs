@@ -52,7 +52,7 @@ impl Generator {
             Sizes::Kv { .. } => Frames::Fixed(PUT), // has a source of its own
         };
         let pace = pace.unwrap_or_default();
-        let clock = Clock::new(spec, pace, &mut rng);
+        let clock = Clock::new(spec.arrivals, spec.mean_frame(), pace, &mut rng);
         let partitions = Partitions::new(spec, pace, &mut rng);
         Self {
             rng,
@@ -123,15 +123,21 @@ pub(crate) struct Clock {
 }
 
 impl Clock {
-    /// The first frame comes at a random phase, so that ports do not march in step.
-    pub(crate) fn new(spec: &Spec, ps_per_byte: f64, rng: &mut Pcg64Mcg) -> Self {
-        let mean = spec.mean_frame().map(|len| len + f64::from(crate::OVERHEAD));
-        let frames = match spec.arrivals {
+    /// The first frame comes at a random phase, so that ports do not march in step. `mean_frame` is the mean
+    /// length without FCS, where it is known in advance.
+    pub(crate) fn new(
+        arrivals: Arrivals,
+        mean_frame: Option<f64>,
+        ps_per_byte: f64,
+        rng: &mut Pcg64Mcg,
+    ) -> Self {
+        let mean = mean_frame.map(|len| len + f64::from(crate::OVERHEAD));
+        let frames = match arrivals {
             Arrivals::Bursty { burst } => f64::from(burst),
             _ => 1.0,
         };
         let now = unit(rng) * mean.unwrap_or(1538.0) * ps_per_byte * frames;
-        Self { arrivals: spec.arrivals, ps_per_byte, mean, now, burst: (now, 0), powers: powers() }
+        Self { arrivals, ps_per_byte, mean, now, burst: (now, 0), powers: powers() }
     }
 
     #[inline]

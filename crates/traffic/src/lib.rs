@@ -17,6 +17,7 @@ mod read;
 mod replay;
 mod requests;
 mod rewrite;
+mod schedule;
 mod sizes;
 mod spec;
 pub mod stats;
@@ -27,9 +28,10 @@ mod write;
 pub use cdf::Cdf;
 pub use error::{SpecError, TraceError};
 pub use rate::Rate;
+pub use schedule::{IDLE, Idle};
 pub use sizes::{RFC_2544, Sizes};
 pub use spec::{Arrivals, FlowDraw, KEYS, Spec, Target};
-pub use trace::{Skipped, Trace, TraceInfo, each_frame};
+pub use trace::{Skipped, Stamps, Trace, TraceInfo, each_frame};
 pub use wire::{Line, MIN_FRAME, OVERHEAD, wire_bytes};
 pub use write::write_pcap;
 
@@ -71,6 +73,20 @@ impl Default for Arrival {
 pub trait Source: Send {
     /// Fills `out` with the next arrival; `false` when there is none and never will be.
     fn next(&mut self, out: &mut Arrival) -> bool;
+
+    /// After how long lengths and gaps repeat; `None` where they never do.
+    fn lap(&self) -> Option<Lap> {
+        None
+    }
+}
+
+/// A round of a source that repeats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lap {
+    /// Its length, picoseconds.
+    pub ps: u64,
+    /// Its frames.
+    pub frames: u64,
 }
 
 /// A host at the far end of a port's wire: what it sends depends on what it gets.
@@ -96,8 +112,8 @@ pub trait Peer {
 /// What is offered to a server's ports.
 #[derive(Clone, Debug)]
 pub enum Workload {
-    /// A capture, looped.
-    Pcap(Arc<Trace>),
+    /// A capture, looped; its frames come at its own time stamps, or as stated.
+    Pcap(Arc<Trace>, Option<Arrivals>),
     /// Generated traffic.
     Generated(Spec),
 }
@@ -117,7 +133,9 @@ impl Workload {
     /// one that does not exist and a rate that is not positive get no frames.
     pub fn source_on(&self, line: Line<'_>, rate: Rate, seed: u64) -> Box<dyn Source> {
         match self {
-            Workload::Pcap(trace) => Box::new(replay::Replay::new(trace.clone(), line, rate, seed)),
+            Workload::Pcap(trace, arrivals) => {
+                Box::new(replay::Replay::new(trace.clone(), *arrivals, line, rate, seed))
+            }
             Workload::Generated(spec @ Spec { sizes: Sizes::Kv { put_percent }, .. }) => {
                 Box::new(requests::Requests::new(spec, *put_percent, line, rate, seed))
             }

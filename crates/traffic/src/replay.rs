@@ -1,8 +1,12 @@
 //! A capture as one port's endless stream.
 
-use crate::trace::{Frame, Trace};
+use crate::generate::Clock;
+use crate::schedule::Schedule;
+use crate::trace::{Frame, Stamps, Trace};
 use crate::wire::Wire;
-use crate::{Arrival, HEAD, Line, Rate, Source, rewrite, wire_bytes};
+use crate::{Arrival, Arrivals, HEAD, Lap, Line, Rate, Source, rewrite, wire_bytes};
+use rand_pcg::Pcg64Mcg;
+use rand_pcg::rand_core::SeedableRng;
 use std::sync::Arc;
 
 /// Loops the frames of one port. Each lap turns the addresses by another value: its flows are new.
@@ -15,30 +19,59 @@ pub(crate) struct Replay {
     /// Odd: `lap * stride` runs through all 2^24 values before one comes back.
     stride: u32,
     wire: Wire,
-    /// When this lap began, and how long one lasts, in ps.
-    base: f64,
+    /// How long a lap lasts, in ps.
     period: f64,
-    /// ps of replay per ns of capture.
-    scale: f64,
+    pace: Pace,
+}
+
+/// When frames are due.
+enum Pace {
+    /// As they were captured.
+    Captured {
+        schedule: Schedule,
+        /// When this lap began, in ps.
+        base: f64,
+        /// ps of replay per ns of capture.
+        scale: f64,
+    },
+    /// As a generator has them.
+    Stated { clock: Clock, rng: Pcg64Mcg },
 }
 
 impl Replay {
-    pub(crate) fn new(trace: Arc<Trace>, line: Line<'_>, rate: Rate, seed: u64) -> Self {
+    /// The frames of `line`'s port. `arrivals` overrides the capture's time stamps; a capture that has none is
+    /// paced evenly.
+    pub(crate) fn new(
+        trace: Arc<Trace>,
+        arrivals: Option<Arrivals>,
+        line: Line<'_>,
+        rate: Rate,
+        seed: u64,
+    ) -> Self {
         let pace = line.pace(rate);
         let order = if pace.is_some() { dealt(&trace, line) } else { Vec::new() };
+        let ps_per_byte = pace.unwrap_or_default();
         let wire_total: u64 = order.iter().map(|i| wire(&trace.frames()[*i as usize])).sum();
         // The time that a lap's bytes take at the asked rate, and at line rate for own timing.
-        let sending = wire_total as f64 * pace.unwrap_or(0.0);
-        let lap_ns = trace.lap_ns();
-        let (period, scale) = match rate {
-            Rate::Own if lap_ns > 0.0 => (lap_ns * 1000.0, 1000.0),
-            Rate::Own => (sending, 0.0),
-            // All of one instant: a lap is one burst.
-            Rate::Gbps(_) if lap_ns == 0.0 => (sending, 0.0),
-            Rate::Gbps(_) => (sending, sending / lap_ns),
+        let sending = wire_total as f64 * ps_per_byte;
+        let untimed = trace.stats().timing() == Stamps::None || trace.lap_ns() == 0.0;
+        let (pace, period) = match arrivals.or(untimed.then_some(Arrivals::Constant)) {
+            Some(arrivals) => {
+                let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
+                let frames: u64 = order.iter().map(|i| u64::from(trace.frames()[*i as usize].len)).sum();
+                let mean = frames as f64 / order.len().max(1) as f64;
+                let clock = Clock::new(arrivals, Some(mean), ps_per_byte, &mut rng);
+                (Pace::Stated { clock, rng }, sending)
+            }
+            None => {
+                let schedule = Schedule::new(&trace, rate != Rate::Own);
+                let scale = if rate == Rate::Own { 1000.0 } else { sending / schedule.lap_ns };
+                let period = schedule.lap_ns * scale;
+                (Pace::Captured { schedule, base: 0.0, scale }, period)
+            }
         };
         let stride = mix(seed) as u32 | 1;
-        Self { trace, order, next: 0, lap: 0, stride, wire: Wire::new(line), base: 0.0, period, scale }
+        Self { trace, order, next: 0, lap: 0, stride, wire: Wire::new(line), period, pace }
     }
 }
 
@@ -47,12 +80,18 @@ impl Source for Replay {
         if self.next == self.order.len() {
             self.next = 0;
             self.lap = self.lap.wrapping_add(1);
-            self.base += self.period;
+            if let Pace::Captured { base, .. } = &mut self.pace {
+                *base += self.period;
+            }
         }
-        let Some(index) = self.order.get(self.next) else { return false };
+        let Some(&index) = self.order.get(self.next) else { return false };
         self.next += 1;
-        let frame = self.trace.frames()[*index as usize];
-        out.at = self.wire.send(self.base + frame.at as f64 * self.scale, frame.len);
+        let frame = self.trace.frames()[index as usize];
+        let due = match &mut self.pace {
+            Pace::Captured { schedule, base, scale } => *base + schedule.at(index, &frame) as f64 * *scale,
+            Pace::Stated { clock, rng } => clock.next(wire_bytes(frame.len), rng),
+        };
+        out.at = self.wire.send(due, frame.len);
         out.len = frame.len;
         let head = self.trace.head(&frame);
         out.head = [0; HEAD];
@@ -60,6 +99,11 @@ impl Source for Replay {
         out.head_len = head.len() as u8;
         rewrite::shift(&mut out.head[..head.len()], self.lap.wrapping_mul(self.stride));
         true
+    }
+
+    fn lap(&self) -> Option<Lap> {
+        let lap = || Lap { ps: (self.period as u64).max(1), frames: self.order.len() as u64 };
+        (!self.order.is_empty()).then(lap)
     }
 }
 

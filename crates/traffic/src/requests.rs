@@ -38,7 +38,7 @@ impl Requests {
         let pace = line.pace(rate);
         let keys = line.share(spec.flows);
         let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
-        let clock = Clock::new(spec, pace.unwrap_or_default(), &mut rng);
+        let clock = Clock::new(spec.arrivals, spec.mean_frame(), pace.unwrap_or_default(), &mut rng);
         Self {
             rng,
             puts: put_percent / 100.0,

@@ -82,6 +82,16 @@ pub enum Arrivals {
     },
 }
 
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arrivals::Constant => write!(f, "constant"),
+            Arrivals::Poisson => write!(f, "poisson"),
+            Arrivals::Bursty { burst } => write!(f, "bursty:{burst}"),
+        }
+    }
+}
+
 impl Default for Spec {
     /// 1500 B frames of 10 000 uniform flows, evenly paced.
     fn default() -> Self {
@@ -126,7 +136,7 @@ impl FromStr for Spec {
                 "flows" if !kv => spec.flows = flows("flows", value)?,
                 "keys" if kv => spec.flows = flows("keys", value)?,
                 "zipf" => spec.draw = zipf(value)?,
-                "arrivals" => spec.arrivals = arrivals(value)?,
+                "arrivals" => spec.arrivals = value.parse()?,
                 "partitions" => spec.partitions = partitions(value)?,
                 "target" if !kv => spec.target = Some(target(value)?),
                 _ if kv => return Err(SpecError::new("workload option", part, KV_OPTIONS)),
@@ -187,15 +197,19 @@ fn zipf(s: &str) -> Result<FlowDraw, SpecError> {
         .ok_or_else(|| SpecError::new("zipf", s, "an exponent above 0, at most 10"))
 }
 
-fn arrivals(s: &str) -> Result<Arrivals, SpecError> {
-    let bursty = |n: &str| n.parse().ok().filter(|n| (1..=1 << 20).contains(n));
-    match s.split_once(':') {
-        None if s == "constant" => Some(Arrivals::Constant),
-        None if s == "poisson" => Some(Arrivals::Poisson),
-        Some(("bursty", n)) => bursty(n).map(|burst| Arrivals::Bursty { burst }),
-        _ => None,
+impl FromStr for Arrivals {
+    type Err = SpecError;
+
+    fn from_str(s: &str) -> Result<Self, SpecError> {
+        let bursty = |n: &str| n.parse().ok().filter(|n| (1..=1 << 20).contains(n));
+        match s.split_once(':') {
+            None if s == "constant" => Some(Arrivals::Constant),
+            None if s == "poisson" => Some(Arrivals::Poisson),
+            Some(("bursty", n)) => bursty(n).map(|burst| Arrivals::Bursty { burst }),
+            _ => None,
+        }
+        .ok_or_else(|| SpecError::new("arrivals", s, "constant, poisson, bursty:FRAMES (1 to 1048576)"))
     }
-    .ok_or_else(|| SpecError::new("arrivals", s, "constant, poisson, bursty:FRAMES (1 to 1048576)"))
 }
 
 fn partitions(s: &str) -> Result<u32, SpecError> {
@@ -235,11 +249,7 @@ impl fmt::Display for Spec {
         if let FlowDraw::Zipf(s) = self.draw {
             write!(f, ",zipf={s}")?;
         }
-        match self.arrivals {
-            Arrivals::Constant => write!(f, ",arrivals=constant")?,
-            Arrivals::Poisson => write!(f, ",arrivals=poisson")?,
-            Arrivals::Bursty { burst } => write!(f, ",arrivals=bursty:{burst}")?,
-        }
+        write!(f, ",arrivals={}", self.arrivals)?;
         if self.partitions > 0 {
             write!(f, ",partitions={}", self.partitions)?;
         }

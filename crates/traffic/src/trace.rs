@@ -56,14 +56,44 @@ pub struct TraceInfo {
     pub made_headers: u64,
     /// Frames shorter than 60 B, padded with zeros.
     pub padded: u64,
-    /// Frames stamped earlier than the one before, taken as arriving with it.
+    /// Frames stamped earlier than the one before. All frames are sorted by their stamps, unless a clock was set
+    /// back by more than a second: then such a frame is taken as arriving with the one before.
     pub out_of_order: u64,
+    /// Different time stamps.
+    pub stamps: u64,
     /// Frames that were left out.
     pub skipped: Skipped,
     /// The capture ends in the middle of a record.
     pub truncated: bool,
     /// Usable frames by link type.
     pub links: BTreeMap<&'static str, u64>,
+}
+
+/// What the time stamps of a capture are good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stamps {
+    /// Frames come when they were stamped.
+    Full,
+    /// Many frames share each stamp: they are spread evenly up to the next one.
+    Few,
+    /// All frames have the same, which is none: they are paced evenly.
+    None,
+}
+
+/// Frames for each stamp beyond which stamps are few: as many of the shortest are on a wire of 10 Gbps in a
+/// microsecond, the usual resolution.
+const FEW: u64 = 16;
+
+impl TraceInfo {
+    /// What the time stamps are good for.
+    pub fn timing(&self) -> Stamps {
+        match self.stamps {
+            0 | 1 if self.packets > 1 => Stamps::None,
+            n if self.packets > FEW * n => Stamps::Few,
+            _ => Stamps::Full,
+        }
+    }
 }
 
 /// Frames of a capture that cannot be used, by cause.
@@ -132,10 +162,16 @@ impl Trace {
     }
 
     /// Time from the start of one lap to the start of the next, in ns: the capture's duration and
-    /// one mean gap more.
+    /// one mean gap more, between stamps where these are few.
     pub(crate) fn lap_ns(&self) -> f64 {
-        let n = self.frames.len() as f64;
-        if n < 2.0 { 0.0 } else { self.info.duration_ns as f64 * n / (n - 1.0) }
+        self.lap_over(self.info.duration_ns)
+    }
+
+    /// The same where the capture lasted only `duration_ns`.
+    pub(crate) fn lap_over(&self, duration_ns: u64) -> f64 {
+        let few = self.info.timing() == Stamps::Few;
+        let n = (if few { self.info.stamps } else { self.info.packets }) as f64;
+        if n < 2.0 { 0.0 } else { duration_ns as f64 * n / (n - 1.0) }
     }
 }
 
@@ -179,6 +215,9 @@ enum Flow {
     Other([u8; ETHERNET]),
 }
 
+/// The longest step back in time, ns, that writers which take turns may cause; beyond it a clock was set back.
+const LATEST: u64 = 1_000_000_000;
+
 #[derive(Default)]
 struct Builder {
     frames: Vec<Frame>,
@@ -187,7 +226,8 @@ struct Builder {
     /// Never iterated, so that its order does not matter.
     numbers: HashMap<Flow, u32, BuildHasherDefault<DefaultHasher>>,
     info: TraceInfo,
-    last_stamp: Option<u64>,
+    /// Each frame's stamp in ns, in the order of the file; a frame without one has that of the frame before.
+    stamps: Vec<u64>,
     unknown_link: Option<i32>,
     too_many: bool,
 }
@@ -225,35 +265,47 @@ impl Builder {
         self.info.snapped += u64::from(raw.bytes.len() < whole);
         self.info.padded += u64::from(len < MIN_FRAME);
         *self.info.links.entry(link_name).or_default() += 1;
-        let at = self.time(raw.at);
-        self.push(at, len.max(MIN_FRAME), &head[..head_len]);
+        let stamp = raw.at.or(self.stamps.last().copied()).unwrap_or(0);
+        self.push(stamp, len.max(MIN_FRAME), &head[..head_len]);
     }
 
-    /// ns since the first frame. A step back in time is taken as no step: what follows keeps its gaps.
-    fn time(&mut self, stamp: Option<u64>) -> u64 {
-        let now = self.frames.last().map_or(0, |f| f.at);
-        let (Some(stamp), Some(last)) = (stamp, self.last_stamp) else {
-            self.last_stamp = stamp.or(self.last_stamp);
-            return now;
-        };
-        self.last_stamp = Some(stamp);
-        self.info.out_of_order += u64::from(stamp < last);
-        now.saturating_add(stamp.saturating_sub(last))
-    }
-
-    fn push(&mut self, at: u64, len: u16, head: &[u8]) {
+    fn push(&mut self, stamp: u64, len: u16, head: &[u8]) {
         let wire = u64::from(wire_bytes(len));
         let Some(flow) = self.flow(head, wire) else {
             self.too_many = true;
             return;
         };
         let (offset, head_len) = (self.heads.len() as u64, head.len() as u8);
-        self.frames.push(Frame { at, head: offset, flow, len, head_len });
+        self.frames.push(Frame { at: 0, head: offset, flow, len, head_len });
+        self.stamps.push(stamp);
         self.heads.extend_from_slice(head);
         self.info.packets += 1;
         self.info.bytes += u64::from(len);
         self.info.wire_bytes += wire;
-        self.info.duration_ns = at;
+    }
+
+    /// Places the frames in time, from 0.
+    fn time(&mut self) {
+        let back = |pair: &[u64]| pair[0].saturating_sub(pair[1]);
+        let steps = || self.stamps.windows(2).map(back).filter(|back| *back > 0);
+        self.info.out_of_order = steps().count() as u64;
+        if steps().all(|back| back <= LATEST) {
+            let first = self.stamps.iter().copied().min().unwrap_or(0);
+            for (frame, stamp) in self.frames.iter_mut().zip(&self.stamps) {
+                frame.at = stamp - first;
+            }
+            self.frames.sort_by_key(|f| f.at);
+        } else {
+            // What follows a step back keeps its gaps.
+            let mut now = 0u64;
+            let gaps = self.stamps.windows(2).map(|pair| pair[1].saturating_sub(pair[0]));
+            for (frame, gap) in self.frames.iter_mut().zip(std::iter::once(0).chain(gaps)) {
+                now = now.saturating_add(gap);
+                frame.at = now;
+            }
+        }
+        self.info.stamps = self.frames.chunk_by(|a, b| a.at == b.at).count() as u64;
+        self.info.duration_ns = self.frames.last().map_or(0, |f| f.at);
     }
 
     /// The number of the frame's flow, its wire bytes counted; `None` when numbers run out.
@@ -294,6 +346,7 @@ impl Builder {
             });
         }
         self.info.flows = self.flows.len() as u64;
+        self.time();
         Ok(Trace { frames: self.frames, heads: self.heads, flows: self.flows, info: self.info })
     }
 }

@@ -46,14 +46,14 @@ pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
         Some(gbps) if gbps < 0.99 * pair.full.report.offered_gbps => gbps,
         _ => {
             let bar = out::progress(line.trials(), "looking for what breaks");
-            search::no_drop(point, &line, || bar.inc(1))?
+            search::edge(point, &line, || bar.inc(1))?.no_drop_gbps
         }
     };
     let step = line.full * line.resolution_pct / 100.0;
     let rate = (no_drop * wire + step).min(line.full);
     let report = search::trial(point, rate, &line)?;
     let machine = compare::machine(&ready.server, ready.tx_ring());
-    let contender = Contender { interface: "rxbisect", report: &report, no_drop_gbps: None };
+    let contender = Contender { interface: "rxbisect", report: &report, pauses: true };
     let busiest = report.per_core.iter().map(|c| c.busy_pct).fold(0.0, f64::max);
     let resource = |name, used, whole, unit| Resource { name, used, whole, unit };
     let used = vec![

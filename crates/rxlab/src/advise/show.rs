@@ -14,7 +14,7 @@ use crate::lab::Pair;
 use crate::out;
 use crate::palette::Colour;
 use crate::plot::{self, Bars, Fill};
-use crate::row::{COLUMNS, cells};
+use crate::row::Columns;
 use crate::table::{Table, num, number, words};
 
 /// Below this a difference of two rates is not told, Gbps.
@@ -92,13 +92,14 @@ impl Advice {
     }
 
     fn results(&self) -> Table {
-        let mut table = Table::new(&COLUMNS);
+        let columns = Columns::of(&self.pairs[0].full.report);
+        let mut table = Table::new(&columns.headings());
         for (i, pair) in self.pairs.iter().enumerate() {
             for (row, start) in pair.shown() {
                 if i == 0 {
                     table.bold.push(table.rows.len());
                 }
-                table.rows.push(cells(row, start));
+                table.rows.push(columns.cells(row, start));
             }
         }
         table

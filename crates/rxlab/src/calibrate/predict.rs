@@ -77,7 +77,7 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
         burst: BURST,
         pool: None,
         limit: LIMIT,
-        trial: None,
+        span: None, pauses: false,
         antagonist: None,
         window: server.window(),
         frames: 0,

@@ -66,7 +66,7 @@ fn every_capture_replays_at_the_asked_rate() {
     for path in captures() {
         let trace = Arc::new(Trace::open(&path).unwrap());
         let packets = trace.stats().packets;
-        let workload = Workload::Pcap(trace);
+        let workload = Workload::Pcap(trace, None);
         let mut source = workload.source(0, 1, Rate::Gbps(50.0), 1);
         let (mut out, mut last, mut bytes) = (Arrival::EMPTY, 0, 0);
         for _ in 0..packets * LAPS {

@@ -9,7 +9,7 @@ use traffic::{Arrival, HEAD, MIN_FRAME, Rate, Source, Trace, TraceError, Workloa
 fn lap(trace: Trace) -> Vec<Arrival> {
     let packets = trace.stats().packets;
     let line = traffic::Line { port: 0, loads: &[1], gbps: 1e9 };
-    let mut source = Workload::Pcap(Arc::new(trace)).source_on(line, Rate::Own, 0);
+    let mut source = Workload::Pcap(Arc::new(trace), None).source_on(line, Rate::Own, 0);
     let next = |_| {
         let mut out = Arrival::EMPTY;
         assert!(source.next(&mut out));

@@ -4,10 +4,10 @@ use crate::make::{capture, udp};
 use packet::{Tuple, checksum, parse};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use traffic::{Arrival, Line, Rate, Source, Trace, Workload, wire_bytes};
+use traffic::{Arrival, Arrivals, Lap, Line, Rate, Source, Stamps, Trace, Workload, wire_bytes};
 
 fn workload(frames: &[(u64, Vec<u8>)]) -> Workload {
-    Workload::Pcap(Arc::new(Trace::read("made", &capture(frames)[..]).unwrap()))
+    Workload::Pcap(Arc::new(Trace::read("made", &capture(frames)[..]).unwrap()), None)
 }
 
 fn take(source: &mut dyn Source, n: usize) -> Vec<Arrival> {
@@ -51,23 +51,89 @@ fn own_timing_is_kept_and_loops() {
 }
 
 #[test]
-fn one_instant_is_one_burst() {
+fn one_instant_is_paced_evenly() {
     let frames: Vec<_> = (0..10).map(|i| (7, udp(i, 1476))).collect();
     let w = workload(&frames);
-    let got = take(w.source(0, 1, Rate::Gbps(50.0), 0).as_mut(), 20);
-    let at: Vec<u64> = got.iter().map(|a| a.at).collect();
-    let lap = 10 * 1500 * 160;
-    assert_eq!(at, (0..20).map(|i| i / 10 * lap + (i % 10 + 1) * time(1476)).collect::<Vec<_>>());
-    // At its own time it can only run at line rate.
-    let own = take(w.source(0, 1, Rate::Own, 0).as_mut(), 20);
-    assert_eq!(own[19].at, 20 * time(1476));
+    let gaps = |mut source: Box<dyn Source>| {
+        let at: Vec<u64> = take(source.as_mut(), 40).iter().map(|a| a.at).collect();
+        at.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+    };
+    // 1500 B on the wire at 50 Gbps: 240 ns, in each lap and between laps.
+    let source = w.source(0, 1, Rate::Gbps(50.0), 0);
+    assert_eq!(source.lap(), Some(Lap { ps: 10 * 240_000, frames: 10 }));
+    assert!(gaps(source).iter().all(|gap| gap.abs_diff(240_000) <= 1));
+    // At its own time, of which there is none, it can only run at line rate.
+    assert!(gaps(w.source(0, 1, Rate::Own, 0)).iter().all(|gap| *gap == time(1476)));
 }
 
 #[test]
-fn time_that_steps_back_is_no_gap() {
+fn small_steps_back_are_sorted_and_a_clock_set_back_is_no_gap() {
     let w = workload(&[(100, udp(1, 100)), (50, udp(2, 100)), (60, udp(3, 100))]);
-    let Workload::Pcap(trace) = &w else { unreachable!() };
+    let Workload::Pcap(trace, _) = &w else { unreachable!() };
+    assert_eq!((trace.stats().out_of_order, trace.stats().duration_ns), (1, 50_000));
+    let order: Vec<_> = take(w.source(0, 1, Rate::Own, 0).as_mut(), 3).iter().map(tuple).collect();
+    let sent = take(
+        workload(&[(0, udp(2, 100)), (1, udp(3, 100)), (2, udp(1, 100))]).source(0, 1, Rate::Own, 0).as_mut(),
+        3,
+    );
+    assert_eq!(order, sent.iter().map(tuple).collect::<Vec<_>>());
+    // Two hours back: what follows keeps its gaps.
+    let hours = 7_200_000_000;
+    let w = workload(&[(hours, udp(1, 100)), (0, udp(2, 100)), (10, udp(3, 100))]);
+    let Workload::Pcap(trace, _) = &w else { unreachable!() };
     assert_eq!((trace.stats().out_of_order, trace.stats().duration_ns), (1, 10_000));
+}
+
+#[test]
+fn few_stamps_are_spread_up_to_the_next() {
+    // 40 frames of one stamp, then 20 of one that is 1 ms later.
+    let frames: Vec<_> = (0..60).map(|i| (1000 * u64::from(i / 40), udp(i, 100))).collect();
+    let w = workload(&frames);
+    let Workload::Pcap(trace, _) = &w else { unreachable!() };
+    assert_eq!((trace.stats().stamps, trace.stats().timing()), (2, Stamps::Few));
+    let mut source = w.source(0, 1, Rate::Own, 0);
+    assert_eq!(source.lap(), Some(Lap { ps: 2_000_000_000, frames: 60 }));
+    let at: Vec<u64> = take(source.as_mut(), 61).iter().map(|a| a.at - time(100)).collect();
+    let first = (0..40).map(|i| i * 25_000_000);
+    let second = (0..21).map(|i| 1_000_000_000 + i * 50_000_000);
+    assert_eq!(at, first.chain(second).collect::<Vec<_>>());
+}
+
+#[test]
+fn idle_time_is_left_out_where_a_rate_is_asked_for() {
+    // 100 frames, a microsecond apart, a month, and 100 more.
+    let month = 30 * 86_400_000_000;
+    let at = |i: u8| u64::from(i) + if i < 100 { 0 } else { month };
+    let frames: Vec<_> = (0..200).map(|i| (at(i), udp(i, 100))).collect();
+    let w = workload(&frames);
+    let Workload::Pcap(trace, _) = &w else { unreachable!() };
+    assert_eq!((trace.idle().gaps, trace.idle().ns), (1, (month + 1) * 1000));
+    let at = |rate| take(w.source(0, 1, rate, 0).as_mut(), 200).iter().map(|a| a.at).collect::<Vec<_>>();
+    let gaps: Vec<u64> = at(Rate::Gbps(1.0)).windows(2).map(|pair| pair[1] - pair[0]).collect();
+    // 124 B at 1 Gbps are 992 ns; the first frame behind the gap follows at once.
+    let usual = gaps.iter().filter(|gap| gap.abs_diff(1_002_000) < 10_000).count();
+    assert_eq!(usual, 197, "{gaps:?}"); // all but the cut gap and the one behind it
+    // Own time keeps it; a month in ps has more digits than an f64.
+    let last = *at(Rate::Own).last().unwrap();
+    assert!(last.abs_diff((month + 199) * 1_000_000 + time(100)) < 1024, "{last}");
+}
+
+#[test]
+fn stated_arrivals_override_the_stamps() {
+    let frames: Vec<_> = (0..10).map(|i| (u64::from(i / 5) * 1000, udp(i, 1476))).collect();
+    let Workload::Pcap(trace, _) = workload(&frames) else { unreachable!() };
+    let w = |arrivals| Workload::Pcap(trace.clone(), Some(arrivals));
+    let gaps = |w: Workload| {
+        let at: Vec<u64> =
+            take(w.source(0, 1, Rate::Gbps(10.0), 1).as_mut(), 1000).iter().map(|a| a.at).collect();
+        at.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>()
+    };
+    assert!(gaps(w(Arrivals::Constant)).iter().all(|gap| gap.abs_diff(1_200_000) <= 1));
+    let bursty = gaps(w(Arrivals::Bursty { burst: 4 }));
+    assert_eq!(bursty.iter().filter(|gap| **gap == time(1476)).count(), 750 - 1 + 1);
+    let poisson = gaps(w(Arrivals::Poisson));
+    let mean = poisson.iter().sum::<u64>() as f64 / poisson.len() as f64;
+    assert!((mean / 1_200_000.0 - 1.0).abs() < 0.1 && poisson.iter().any(|gap| *gap < 400_000), "{mean}");
 }
 
 /// Each lap's flows are new, their checksums right, and a connection's two directions stay one.

@@ -1,0 +1,71 @@
+//! The best ring size of an interface under the load asked for, by a quick search.
+
+use model::Start;
+use rayon::prelude::*;
+
+use super::probe::{self, Probe};
+use crate::fail::Fail;
+use crate::search::{self, Search};
+use crate::setup::Ready;
+
+/// Interfaces of which a size is searched: those with one ring size.
+const SIZED: [&str; 4] = ["privring", "shring", "corec", "ddring"];
+/// Larger rings are tried only where they are asked for: they are what falls out of the cache.
+const LARGEST: u32 = 4096;
+/// Latencies that are level with the least, in parts of it.
+const LEVEL: f64 = 1.1;
+/// Sizes whose no-drop rate is searched where none carries the load, and how finely, percent.
+const SEARCHED: usize = 3;
+const COARSE_PCT: f64 = 4.0;
+
+/// What `--best` says.
+///
+/// # Errors
+/// Names what is allowed.
+pub(super) fn asked(names: &[String]) -> Result<Vec<&str>, Fail> {
+    let names: Vec<&str> = names.iter().map(String::as_str).filter(|n| *n != "none").collect();
+    match names.iter().find(|n| !SIZED.contains(n)) {
+        Some(name) => Err(Fail::new(format!("--best {name}: allowed: {}, none", SIZED.join(", ")))),
+        None => Ok(names),
+    }
+}
+
+/// The size with which `interface` does best; `None` where that is the size asked for.
+///
+/// # Errors
+/// A run that the model refuses.
+pub(super) fn ring(ready: &Ready, interface: &str) -> Result<Option<u32>, Fail> {
+    let now = ready.ring();
+    let nic = &ready.server.nic;
+    let (least, most) = (nic.min_ring, nic.max_ring.min(LARGEST.max(now)));
+    let sizes: Vec<u32> = (0..u32::BITS).map(|bit| 1 << bit).filter(|n| (least..=most).contains(n)).collect();
+    let setups: Vec<Ready> = sizes.iter().map(|&ring| ready.resized(|s| s.ring = ring)).collect();
+    let probes = probe::all(&setups.iter().collect::<Vec<_>>(), interface, "trying ring sizes")?;
+    let able: Vec<(&u32, &Probe)> = sizes.iter().zip(&probes).filter(|(_, p)| p.carries).collect();
+    let least = able.iter().map(|(_, p)| p.latency_p99_us).fold(f64::INFINITY, f64::min);
+    // Of level ones the largest: it holds the longest bursts.
+    let level = able.iter().rev().find(|(_, p)| p.latency_p99_us <= LEVEL * least);
+    if let Some((best, _)) = level {
+        return Ok(Some(**best).filter(|ring| *ring != now));
+    }
+    let mut most_sent: Vec<usize> = (0..sizes.len()).collect();
+    most_sent.sort_by(|a, b| sent(&probes[*b]).total_cmp(&sent(&probes[*a])));
+    most_sent.truncate(SEARCHED);
+    let edges: Vec<Result<(f64, u32), Fail>> = most_sent
+        .par_iter()
+        .map(|&i| {
+            let point = setups[i].points(interface, Start::Full)?.into_iter().next();
+            let search = setups[i].search().map(|s| Search { resolution_pct: COARSE_PCT, ..s });
+            let edge = point.zip(search).map(|(point, search)| search::edge(&point, &search, || ())).transpose()?;
+            Ok((edge.map_or_else(|| sent(&probes[i]), |e| e.no_drop_gbps), sizes[i]))
+        })
+        .collect();
+    let edges = edges.into_iter().collect::<Result<Vec<_>, _>>()?;
+    // Of level ones the one that sends most under the load asked for: the first.
+    let best = edges.into_iter().rev().max_by(|a, b| a.0.total_cmp(&b.0));
+    Ok(best.map(|b| b.1).filter(|ring| *ring != now))
+}
+
+fn sent(p: &Probe) -> f64 {
+    p.report.throughput_gbps
+}

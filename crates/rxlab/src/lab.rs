@@ -129,8 +129,8 @@ fn searched(job: &Job, bar: &ProgressBar) -> Result<(Option<Edge>, Vec<bool>), F
     Ok((Some(edge), trials))
 }
 
-/// All runs of all jobs over one window: the first behind a warm-up in which all have settled. Who has not is run again
-/// with a longer one, and all others with what that took. Where some never do, the window is longer, and they are a range.
+/// All runs of all jobs over one window. Its warm-up is found by one placement of each interface and start: it doubles
+/// until all of these have settled. Where some never do, the window is longer, and they are a range.
 fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fail> {
     let points: Vec<&Point> = jobs.iter().flat_map(|job| job.points()).collect();
     let nothing = || Fail::new("no placement was run; allowed: at least 1");
@@ -148,31 +148,35 @@ fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fai
     if let Some(span) = jobs.first().and_then(|job| job.span) {
         return Ok((span, run(&all, span)?));
     }
+    let mut pending = scouts(jobs);
     let first = span::first(&points);
-    let (mut span, mut reports) = (first, run(&all, first)?);
-    let mut pending: Vec<usize> = all.iter().copied().filter(|i| !reports[*i].settled).collect();
-    if pending.is_empty() {
-        return Ok((span, reports));
-    }
-    while !pending.is_empty() {
-        let Some(longer) = span::longer(&span, &first, point) else { break };
-        span = longer;
+    let mut span = first;
+    loop {
         bar.inc_length(pending.len() as u64);
-        for (i, report) in pending.iter().zip(run(&pending, span)?) {
-            reports[*i] = report;
+        let reports = run(&pending, span)?;
+        let mut settled = reports.iter().map(|r| r.settled);
+        pending.retain(|_| settled.next() == Some(false));
+        match span::longer(&span, &first, point) {
+            _ if pending.is_empty() => break,
+            Some(longer) => span = longer,
+            None => {
+                span = span::unsettled(&span);
+                break;
+            }
         }
-        pending.retain(|i| !reports[*i].settled);
     }
-    if !pending.is_empty() {
-        span = span::unsettled(&span);
+    Ok((span, run(&all, span)?))
+}
+
+/// The places of the first placements of all jobs and starts, among all points.
+fn scouts(jobs: &[&Job]) -> Vec<usize> {
+    let mut next = 0;
+    let mut scouts = Vec::new();
+    for job in jobs {
+        scouts.extend([next, next + job.empty.len()]);
+        next += job.points().count();
     }
-    bar.inc_length(points.len() as u64);
-    let settled: Vec<bool> = reports.iter().map(|r| r.settled).collect();
-    let mut reports = run(&all, span)?;
-    for (report, settled) in reports.iter_mut().zip(settled) {
-        report.settled |= settled; // it had, behind a shorter warm-up
-    }
-    Ok((span, reports))
+    scouts
 }
 
 fn pair(

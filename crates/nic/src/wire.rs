@@ -62,6 +62,11 @@ impl Pace {
         self.free
     }
 
+    /// Idle from time zero on: its clock begins anew.
+    pub fn restart(&mut self) {
+        self.free = Ps::ZERO;
+    }
+
     /// When the wire has carried everything handed over.
     pub fn free(&self) -> Ps {
         self.free
@@ -83,6 +88,14 @@ mod tests {
         assert_eq!(wire.carry(Ps(50_000), 60), Ps(50_000));
         assert_eq!(wire.carry(Ps(50_000), 60), Ps(56_720));
         assert_eq!(wire.carry(Ps(900_000), 60), Ps(900_000), "an idle wire delays nothing");
+    }
+
+    #[test]
+    fn a_wire_whose_clock_begins_anew_is_idle() {
+        let mut wire = Pace::new(1);
+        wire.send(Ps(5), 60);
+        wire.restart();
+        assert_eq!((wire.free(), wire.carry(Ps(3), 60)), (Ps::ZERO, wire.span(60)));
     }
 
     #[test]

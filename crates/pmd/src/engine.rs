@@ -101,6 +101,13 @@ impl Engine {
         })
     }
 
+    /// Takes the rings of a start. Their clock begins with them, and so do the wires.
+    pub(crate) fn equip(&mut self, rings: Rings) {
+        self.rx_wire.restart();
+        self.tx_wire.restart();
+        self.rings = Some(rings);
+    }
+
     /// One turn: a burst in each direction and the notices that are due. Whether there was anything to do.
     pub(crate) fn turn(&mut self) -> bool {
         if !self.running {

@@ -223,7 +223,7 @@ impl Port {
                 passes: self.args.emulate,
             };
             // The only hand-shake, and the last thing that may fail: a start that fails leaves nothing behind.
-            self.with(|e| e.fits(start).map(|()| e.rings = Some(rings)))??;
+            self.with(|e| e.fits(start).map(|()| e.equip(rings)))??;
             Ok((hosts, tx_hosts))
         });
         let (hosts, tx_hosts) = match built {

@@ -76,7 +76,8 @@ pub(crate) struct Engine {
 enum Taken {
     /// It is not served now: the frames are lost on the wire.
     Down,
-    All,
+    /// So many, from the first: the wire carries no more yet.
+    First(usize),
 }
 
 impl Engine {

@@ -9,10 +9,11 @@ use packet::Parsed;
 use rings::{Frame, Nic, Outcome, Rest};
 
 use super::tags::{TAG, Tags};
+use super::transmit::Flight;
 use super::{Engine, Far, Rings, Taken};
 use crate::counters::add;
 use crate::lower::{Lower, LowerFrame};
-use crate::{BURST, QUEUES, checksums};
+use crate::{BURST, QUEUES, SLACK, checksums};
 
 /// The RSS value of a frame is a hash.
 pub const HASHED: u32 = 1 << 20;
@@ -93,8 +94,13 @@ impl Engine {
         stored > 0
     }
 
-    /// A burst of the port below; whether there was any frame.
+    /// A burst of the port below; whether there was any frame. A burst, as nobody knows frames that are not taken: the
+    /// wire is busy with all of it before the next.
     pub(super) fn receive_lower(&mut self, lower: &Lower) -> bool {
+        let now = self.clock();
+        if self.rx_wire.limits() && self.rx_wire.free() > now {
+            return false;
+        }
         let mut frames = [LowerFrame::NONE; BURST];
         // SAFETY: `Far::Lower` holds a port only while it is there, and the frames of the last call were
         // given back below.
@@ -110,6 +116,11 @@ impl Engine {
             let rest = if f.buf == 0 { Rest::Nothing } else { Rest::Buffer(lies) };
             Incoming { head, rest, len: f.len }
         }));
+        if self.rx_wire.limits() {
+            for f in &frames[..n] {
+                self.rx_wire.send(now.saturating_sub(SLACK), f.len);
+            }
+        }
         let bufs = lies.map(|lies| lies.into_inner().0);
         // SAFETY: as above; no frame is looked at any more.
         unsafe { (lower.rx_done)(lower.ctx, bufs.as_ptr()) };
@@ -117,12 +128,14 @@ impl Engine {
     }
 
     /// Frames that a peer has sent.
-    pub(super) fn receive_from_peer<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> Taken {
-        if self.running {
-            self.receive(frames);
-            return Taken::All;
+    pub(super) fn receive_from_peer(&mut self, flight: &Flight) -> Taken {
+        if !self.running {
+            return Taken::Down;
         }
-        Taken::Down
+        let now = self.clock();
+        let n = flight.carried(&mut self.rx_wire, now);
+        self.receive(flight.incoming(n));
+        Taken::First(n)
     }
 
     /// Takes at most [`BURST`] frames from the wire; how many were delivered.

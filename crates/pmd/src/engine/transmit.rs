@@ -2,8 +2,9 @@
 
 use core::ffi::c_void;
 
-use memory::Memory;
 use memory::native::Foreign;
+use memory::{Memory, Ps};
+use nic::Pace;
 use rings::Segment;
 
 use super::receive::Incoming;
@@ -51,8 +52,35 @@ impl Flight {
         &self.pieces[f.first..f.first + f.pieces]
     }
 
-    fn incoming(&self) -> impl Iterator<Item = Incoming<'_>> {
-        self.frames.iter().map(|f| Incoming::gathered(self.pieces(f), f.len))
+    /// The first `n` frames, for who receives them.
+    pub(super) fn incoming(&self, n: usize) -> impl Iterator<Item = Incoming<'_>> {
+        self.frames[..n].iter().map(|f| Incoming::gathered(self.pieces(f), f.len))
+    }
+
+    /// How many of the frames, from the first, `wire` carries by `now`; the others wait.
+    pub(super) fn carried(&self, wire: &mut Pace, now: Ps) -> usize {
+        if !wire.limits() {
+            return self.frames.len();
+        }
+        let goes = self.frames.iter().take_while(|f| {
+            let free = wire.free() <= now;
+            if free {
+                wire.send(now.saturating_sub(SLACK), f.len);
+            }
+            free
+        });
+        goes.count()
+    }
+
+    /// Forgets the first `n` frames, which are through, and their pieces: where some always wait, these would grow
+    /// without end.
+    fn advance(&mut self, n: usize) {
+        self.frames.drain(..n);
+        let through = self.frames.first().map_or(self.pieces.len(), |f| f.first);
+        self.pieces.drain(..through);
+        for f in &mut self.frames {
+            f.first -= through;
+        }
     }
 }
 
@@ -69,7 +97,7 @@ impl Rings {
     }
 
     /// Collects frames until `most` are in flight or the wire is busy; how many are.
-    fn collect(&mut self, most: usize, mut wire: Option<(&mut nic::Pace, memory::Ps)>) -> usize {
+    fn collect(&mut self, most: usize, mut wire: Option<(&mut Pace, Ps)>) -> usize {
         let Rings { m, tx, sent, flight, tags, passes, .. } = self;
         while flight.frames.len() < most {
             if let Some((pace, now)) = &wire
@@ -147,12 +175,13 @@ impl Engine {
         let done = match &self.far {
             _ if !self.filter.link_up => Done::lost(&flight),
             Far::Own => {
-                self.receive(flight.incoming());
-                Done::sent(flight.frames.len())
+                let n = flight.carried(&mut self.rx_wire, now);
+                self.receive(flight.incoming(n));
+                Done::sent(n)
             }
             Far::Stock(_) => Done::sent(flight.frames.len()),
             Far::Peer(Some(peer)) => match to_peer(peer, &flight) {
-                Some(Taken::All) => Done::sent(flight.frames.len()),
+                Some(Taken::First(n)) => Done::sent(n),
                 Some(Taken::Down) => Done::lost(&flight),
                 None => Done::sent(0),
             },
@@ -176,10 +205,7 @@ impl Engine {
                 add(&counters.faults, 1);
             }
         }
-        flight.frames.drain(..done.frames);
-        if flight.frames.is_empty() {
-            flight.pieces.clear();
-        }
+        flight.advance(done.frames);
         rings.flight = flight;
         done.frames > 0
     }
@@ -224,5 +250,43 @@ fn pass_on(pass: Pass, ctx: *mut c_void, flight: &Flight) -> Done {
 
 /// Hands frames to the port at the other end; `None` while it is spoken for.
 fn to_peer(peer: &Port, flight: &Flight) -> Option<Taken> {
-    peer.claim().map(|mut far| far.receive_from_peer(flight.incoming()))
+    peer.claim().map(|mut far| far.receive_from_peer(flight))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames of two pieces, of so many bytes each.
+    fn flight(lens: &[u32]) -> Flight {
+        let mut flight = Flight::default();
+        for &len in lens {
+            let first = flight.pieces.len();
+            flight.pieces.extend([&[len as u8; 1][..], &[]].map(|piece| &*piece.to_vec().leak()));
+            flight.frames.push(Collected { queue: 0, first, pieces: 2, buf: 0, len });
+        }
+        flight
+    }
+
+    #[test]
+    fn what_waits_keeps_its_pieces_and_no_others() {
+        let mut flight = flight(&[1, 2, 3]);
+        flight.advance(1);
+        let heads: Vec<_> = flight.incoming(2).map(|f| (f.head, f.len)).collect();
+        assert_eq!(heads, [(&[2][..], 2), (&[3], 3)]);
+        assert_eq!(flight.pieces.len(), 4);
+        flight.advance(2);
+        assert_eq!((flight.frames.len(), flight.pieces.len()), (0, 0));
+    }
+
+    #[test]
+    fn a_wire_carries_frames_until_it_is_busy() {
+        let flight = flight(&[60, 60, 60]);
+        // 672 ns a frame; what is late is made up for.
+        let mut wire = Pace::new(1_000_000_000);
+        assert_eq!(flight.carried(&mut wire, Ps::from_ns(1)), 1);
+        assert_eq!(flight.carried(&mut wire, Ps::from_ns(671)), 0);
+        assert_eq!(flight.carried(&mut wire, Ps::from_ns(1344)), 2);
+        assert_eq!(flight.carried(&mut Pace::new(0), Ps::ZERO), 3);
+    }
 }

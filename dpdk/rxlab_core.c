@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 
 /*
- * NIC cores: one per CPU that some port names, serving all its ports in turn; or one DPDK service. Where the thread
- * runs and how it idles is decided here, what it does is the library's.
+ * NIC cores: one per CPU that some port names, serving all its ports in turn; or one DPDK service, which
+ * stays for the life of the process. Where the thread runs and how it idles is decided here, what it does is the library's.
  */
 
 #include <errno.h>
@@ -16,12 +16,10 @@
 
 #include "rxlab.h"
 
-#define SERVICE_STOP_MS	1000
-
 struct rxlab_core {
 	TAILQ_ENTRY(rxlab_core) next;
 	struct rxlab_card *card;
-	unsigned int refs;
+	unsigned int refs;	/* ports; written under rxlab_lock */
 	int cpu;		/* -1: a service */
 	enum rxlab_idle idle;
 	uint32_t service;
@@ -120,11 +118,30 @@ shares_cpu(unsigned int lcore)
 	return known[lcore] == 2;
 }
 
-static int32_t
-service_turn(void *card)
+/*
+ * The last port has gone. EAL ends its services before it removes the devices, and no call tells whether it has: so the
+ * service is stopped here, where it runs, and is never unregistered.
+ */
+static void
+rest(const struct rxlab_core *core)
 {
-	if (rxlab_card_turn(card))
+	if (!rxlab_trylock())
+		return;
+	if (core->refs == 0)
+		rte_service_component_runstate_set(core->service, 0);
+	rxlab_unlock();
+}
+
+static int32_t
+service_turn(void *opaque)
+{
+	const struct rxlab_core *core = opaque;
+
+	if (rxlab_card_turn(core->card))
 		return 0;
+	/* A hint, the lock orders. */
+	if (unlikely(__atomic_load_n(&core->refs, __ATOMIC_RELAXED) == 0))
+		rest(core);
 	if (shares_cpu(rte_lcore_id()))
 		sched_yield();
 	return -EAGAIN;
@@ -136,7 +153,7 @@ start_service(struct rxlab_core *core, const char *name)
 	struct rte_service_spec spec = {
 		.name = "net_rxlab_nic",
 		.callback = service_turn,
-		.callback_userdata = core->card,
+		.callback_userdata = core,
 		.socket_id = (int)rte_socket_id(),
 	};
 	int ret;
@@ -146,25 +163,8 @@ start_service(struct rxlab_core *core, const char *name)
 		PMD_LOG(ERR, "%s: cannot register the NIC core as a service: %s", name, rte_strerror(-ret));
 		return ret;
 	}
-	rte_service_component_runstate_set(core->service, 1);
 	rte_service_runstate_set(core->service, 1);
 	return 0;
-}
-
-/* Whether no lcore runs the service any more. */
-static bool
-stop_service(struct rxlab_core *core)
-{
-	unsigned int ms;
-
-	rte_service_runstate_set(core->service, 0);
-	rte_service_component_runstate_set(core->service, 0);
-	for (ms = 0; ms < SERVICE_STOP_MS && rte_service_may_be_active(core->service) == 1; ms++)
-		rte_delay_ms(1);
-	if (rte_service_may_be_active(core->service) == 1)
-		return false;
-	rte_service_component_unregister(core->service);
-	return true;
 }
 
 static int
@@ -220,22 +220,24 @@ rxlab_core_get(const char *name, const struct rxlab_conf *conf)
 	}
 	if (core == NULL)
 		core = new_core(name, conf, cpu);
-	if (core != NULL)
-		core->refs++;
+	if (core == NULL)
+		return NULL;
+	if (__atomic_fetch_add(&core->refs, 1, __ATOMIC_RELAXED) == 0 && cpu < 0)
+		rte_service_component_runstate_set(core->service, 1);
 	return core;
 }
 
 void
 rxlab_core_put(struct rxlab_core *core)
 {
-	if (core == NULL || --core->refs > 0)
+	if (core == NULL || __atomic_sub_fetch(&core->refs, 1, __ATOMIC_RELAXED) > 0)
 		return;
-	TAILQ_REMOVE(&cores, core, next);
-	if (core->cpu < 0 && !stop_service(core)) {
-		PMD_LOG(ERR, "net_rxlab: a service core is still in the NIC core after %u ms: its memory is kept",
-			SERVICE_STOP_MS);
+	if (core->cpu < 0) {
+		/* Until another port comes; the turn lets go of the last one. */
+		rxlab_card_turn(core->card);
 		return;
 	}
+	TAILQ_REMOVE(&cores, core, next);
 	rxlab_card_free(core->card);
 	rte_free(core);
 }

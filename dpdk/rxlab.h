@@ -129,6 +129,7 @@ struct rxlab_dev {
 	uint16_t front;			/* bytes of a tag before each frame; 0 without */
 	uint64_t tagged;		/* ol_flag of mbufs with one */
 	bool emulate;
+	uint32_t speed;			/* of the link, in Mbps */
 	uint16_t port_id;
 	struct rte_ether_addr macs[RXLAB_MACS];
 	struct rte_ether_addr groups[RXLAB_GROUPS];	/* of multicast */

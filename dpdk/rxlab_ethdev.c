@@ -295,6 +295,7 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	if (rxlab_max_rx_queues(d) < d->max_queues)
 		PMD_LOG(NOTICE, "%s: threads=%u for each of queues=%u: allowed are %u for all: at most %u Rx queues",
 			rxlab_name(d), d->nb_halves, d->max_queues, RXLAB_HALVES, rxlab_max_rx_queues(d));
+	d->speed = rxlab_args_speed(conf->args);
 	d->emulate = rxlab_args_emulate(conf->args);
 	ret = set_tags(d, conf);
 	if (ret != 0)
@@ -404,6 +405,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
 	"emulate=0|1 "
 	"rx_rate=<rate> "
 	"tx_rate=<rate> "
+	"link_speed=<rate> "
 	"mac=<xx:xx:xx:xx:xx:xx> "
 	"nic_cpu=<cpu> "
 	"nic_idle=spin|yield|sleep "

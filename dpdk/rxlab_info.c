@@ -73,6 +73,7 @@ rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->rx_offload_capa = RXLAB_RX_OFFLOADS;
 	info->tx_offload_capa = RXLAB_TX_OFFLOADS;
 	info->tx_queue_offload_capa = RXLAB_TX_OFFLOADS;
+	info->speed_capa = rte_eth_speed_bitflag(d->speed, RTE_ETH_LINK_FULL_DUPLEX);
 	info->reta_size = RXLAB_RETA;
 	info->hash_key_size = RXLAB_KEY_DEFAULT_LEN;
 	info->flow_type_rss_offloads = rxlab_rss_types();

@@ -72,7 +72,7 @@ refresh_status(struct rxlab_dev *d)
 	struct rte_eth_dev *dev = d->eth_dev;
 	bool up = link_is_up(d);
 	struct rte_eth_link link = {
-		.link_speed = up ? RTE_ETH_SPEED_NUM_UNKNOWN : RTE_ETH_SPEED_NUM_NONE,
+		.link_speed = up ? d->speed : RTE_ETH_SPEED_NUM_NONE,
 		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
 		.link_autoneg = RTE_ETH_LINK_FIXED,
 		.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN,

@@ -561,6 +561,14 @@ uint16_t rxlab_args_threads(const struct rxlab_args *args);
 uint16_t rxlab_args_front(const struct rxlab_args *args);
 
 /**
+ * The speed that the link tells, in Mbps: one that ethdev has a number for.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+uint32_t rxlab_args_speed(const struct rxlab_args *args);
+
+/**
  * Whether the port below receives into the posted buffers: descriptors to send are of buffers then, not of bytes.
  *
  * # Safety

@@ -14,6 +14,12 @@ const LEAST_AX: u32 = 64;
 /// Most descriptors of an Rx queue: `RXLAB_MAX_DESC` of the driver.
 const MOST_DESC: u32 = 32_768;
 
+/// Speeds that a link can have, in Mbps: `RTE_ETH_SPEED_NUM_*`.
+const SPEEDS: [u32; 13] =
+    [10, 100, 1000, 2500, 5000, 10_000, 20_000, 25_000, 40_000, 50_000, 56_000, 100_000, 200_000];
+/// The link's where no rate says otherwise: programs compute with it.
+const USUAL_SPEED: u32 = 100_000;
+
 /// Where a port's frames come from and go to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Wire {
@@ -98,6 +104,8 @@ pub struct Args {
     /// Wire rates in bits per second; 0 = no limit.
     pub(crate) rx_bps: u64,
     pub(crate) tx_bps: u64,
+    /// In Mbps, of [`SPEEDS`].
+    link_speed: Option<u32>,
     shared: Option<u32>,
     ring: Option<u32>,
     ax: Option<u32>,
@@ -121,6 +129,7 @@ impl Default for Args {
             wire: Wire::Loop,
             rx_bps: 0,
             tx_bps: 0,
+            link_speed: None,
             shared: None,
             ring: None,
             ax: None,
@@ -179,6 +188,15 @@ fn rate(key: &str, value: &str) -> Result<u64, Error> {
     Ok((gbps * 1e9) as u64)
 }
 
+/// Gbps as Mbps.
+fn speed(key: &str, value: &str) -> Result<u32, Error> {
+    let mbps = value.parse::<f64>().map(|gbps| gbps * 1000.0).ok();
+    SPEEDS.into_iter().find(|speed| mbps == Some(f64::from(*speed))).ok_or_else(|| {
+        let gbps = SPEEDS.map(|speed| (f64::from(speed) / 1000.0).to_string()).join(", ");
+        invalid(key, value, &format!("Gbps, one of {gbps}"))
+    })
+}
+
 fn wire(value: &str) -> Result<Wire, Error> {
     let allowed = "loop, gen:SPEC, pcap:FILE, port:NAME or pair:NAME";
     let bad = || invalid("source", value, allowed);
@@ -223,6 +241,7 @@ impl Args {
             "source" => self.wire = wire(value)?,
             "rx_rate" => self.rx_bps = rate(key, value)?,
             "tx_rate" => self.tx_bps = rate(key, value)?,
+            "link_speed" => self.link_speed = Some(speed(key, value)?),
             "shared" => self.shared = limited(1..=queues, "the number of queues that share a ring")?,
             "ring" => self.ring = size(key, value)?,
             "ax" => self.ax = size(key, value)?,
@@ -238,7 +257,7 @@ impl Args {
             }
             _ => {
                 let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, threads, refill, reorder, \
-                               emulate, rx_rate, tx_rate";
+                               emulate, rx_rate, tx_rate, link_speed";
                 return Err(Error::Invalid(format!("no argument {key}; allowed: {allowed}")));
             }
         }
@@ -248,7 +267,7 @@ impl Args {
     /// Checks what belongs together.
     ///
     /// # Errors
-    /// An argument of another interface.
+    /// An argument of another interface, or two that contradict each other.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let sharing: &[Kind] = &[Kind::ShRing, Kind::Dynamic];
         let owners = [
@@ -263,10 +282,23 @@ impl Args {
             ("emulate=1", self.emulate, &[Kind::PrivRing, Kind::ShRing, Kind::RxBisect]),
         ];
         match owners.iter().find(|(_, set, kinds)| *set && !kinds.contains(&self.iface)) {
-            None => self.check_emulated(),
+            None => self.check_emulated().and_then(|()| self.check_speed()),
             Some((key, _, kinds)) => {
                 let (owners, mine) = (names(kinds), self.iface.name().to_string_lossy());
                 Err(Error::Invalid(format!("{key} belongs to iface={owners}, not iface={mine}")))
+            }
+        }
+    }
+
+    /// No wire carries more than its link tells.
+    fn check_speed(&self) -> Result<(), Error> {
+        let Some(mbps) = self.link_speed else { return Ok(()) };
+        let gbps = f64::from(mbps) / 1000.0;
+        let rates = [("rx_rate", self.rx_bps as f64 / 1e9), ("tx_rate", self.tx_bps as f64 / 1e9)];
+        match rates.into_iter().find(|(_, rate)| *rate > gbps) {
+            None => Ok(()),
+            Some((key, rate)) => {
+                Err(invalid("link_speed", &gbps.to_string(), &format!("no less than {key}={rate}")))
             }
         }
     }
@@ -298,6 +330,14 @@ impl Args {
             }
         }
         Ok(())
+    }
+
+    /// What the link says of its speed, in Mbps: the least of [`SPEEDS`] that has room for the rates, if none is given.
+    pub(crate) fn speed(&self) -> u32 {
+        let rate = self.rx_bps.max(self.tx_bps);
+        let least = SPEEDS.into_iter().find(|speed| u64::from(*speed) * 1_000_000 >= rate);
+        let of_rates = if rate == 0 { USUAL_SPEED } else { least.unwrap_or(SPEEDS[SPEEDS.len() - 1]) };
+        self.link_speed.unwrap_or(of_rates)
     }
 
     /// Host halves of a queue: threads that may poll it.
@@ -449,6 +489,28 @@ mod tests {
     }
 
     #[test]
+    fn the_link_has_a_speed_with_room_for_the_rates() {
+        for (args, mbps) in [
+            (&[][..], 100_000),
+            (&[("rx_rate", "0.1")], 100),
+            (&[("rx_rate", "7"), ("tx_rate", "12")], 20_000),
+            (&[("tx_rate", "0.000000001")], 10),
+            (&[("rx_rate", "300")], 200_000),
+            (&[("link_speed", "2.5")], 2500),
+            (&[("link_speed", "40"), ("rx_rate", "7")], 40_000),
+        ] {
+            assert_eq!(set(args).unwrap().speed(), mbps, "{args:?}");
+        }
+        let said = set(&[("link_speed", "3")]).unwrap_err();
+        assert_eq!(
+            said,
+            "link_speed=3; allowed: Gbps, one of 0.01, 0.1, 1, 2.5, 5, 10, 20, 25, 40, 50, 56, 100, 200"
+        );
+        let said = set(&[("link_speed", "10"), ("tx_rate", "12.5")]).unwrap_err();
+        assert_eq!(said, "link_speed=10; allowed: no less than tx_rate=12.5");
+    }
+
+    #[test]
     fn every_wrong_value_is_named_with_what_is_allowed() {
         let wrong = [
             ("iface", "corecc"),
@@ -457,6 +519,8 @@ mod tests {
             ("source", "gen:fixed:64+flaws:3"),
             ("rx_rate", "-1"),
             ("tx_rate", "nan"),
+            ("link_speed", "0"),
+            ("link_speed", "fast"),
             ("shared", "0"),
             ("shared", "65"),
             ("shared", "5000"),

@@ -289,6 +289,16 @@ pub unsafe extern "C" fn rxlab_args_front(args: *const Args) -> u16 {
     unsafe { (*args).front() as u16 }
 }
 
+/// The speed that the link tells, in Mbps: one that ethdev has a number for.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_speed(args: *const Args) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { (*args).speed() }
+}
+
 /// Whether the port below receives into the posted buffers: descriptors to send are of buffers then, not of bytes.
 ///
 /// # Safety

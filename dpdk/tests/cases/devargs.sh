@@ -54,6 +54,9 @@ iface=rxbisect,nic_service=2|nic_service.*2
 iface=rxbisect,rx_rate=fast|rx_rate.*fast
 iface=rxbisect,rx_rate=-1|rx_rate.*-1.*allowed
 iface=rxbisect,tx_rate=-5Gbps|tx_rate.*-5
+iface=rxbisect,link_speed=3|link_speed=3.*2.5, 5, 10
+iface=rxbisect,link_speed=0|link_speed=0.*2.5, 5, 10
+iface=rxbisect,link_speed=10,rx_rate=25|link_speed=10.*no less than rx_rate=25
 iface=rxbisect,mac=ff:ff:ff:ff:ff:ff|mac.*ff:ff
 iface=rxbisect,mac=1|mac
 iface=rxbisect,batch=0|batch.*0

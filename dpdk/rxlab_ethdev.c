@@ -55,8 +55,11 @@ dev_configure(struct rte_eth_dev *dev)
 		return refuse(d, "txmode.mq_mode: DCB and VMDq are");
 	if (conf->intr_conf.rxq)
 		return refuse(d, "intr_conf.rxq: Rx interrupts are");
-	if (conf->lpbk_mode != 0)
-		return refuse(d, "lpbk_mode: loopback (but for source=loop) is");
+	if (conf->lpbk_mode > (d->source_kind == RXLAB_SOURCE_LOOP)) {
+		PMD_LOG(ERR, "%s: lpbk_mode %u with source=%s: allowed is 0, or 1 with source=loop", rxlab_name(d),
+			conf->lpbk_mode, d->source);
+		return -ENOTSUP;
+	}
 	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
 		return refuse(d, "link_speeds: a fixed speed is");
 	return rxlab_rss_configure(dev);

@@ -58,7 +58,7 @@ rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	const struct rte_eth_desc_lim limits = {
 		.nb_max = RXLAB_MAX_DESC,
 		.nb_min = RXLAB_MIN_DESC,
-		.nb_align = RXLAB_MIN_DESC,
+		.nb_align = 1,	/* set-up rounds up */
 		.nb_seg_max = RXLAB_MAX_SEGS,
 		.nb_mtu_seg_max = RXLAB_MAX_SEGS,
 	};

@@ -43,14 +43,16 @@ check_pool(const char *name, struct rte_mempool *pool)
 	return 0;
 }
 
-static int
-check_desc(const struct rxlab_dev *d, const char *direction, uint16_t queue, uint16_t nb_desc)
+/* Entries of the ring for so many descriptors, which ethdev has bounded: its limits have no word for a power of two. */
+static uint16_t
+ring_size(const struct rxlab_dev *d, const char *direction, uint16_t queue, uint16_t nb_desc)
 {
-	if (nb_desc >= RXLAB_MIN_DESC && nb_desc <= RXLAB_MAX_DESC && rte_is_power_of_2(nb_desc))
-		return 0;
-	PMD_LOG(ERR, "%s: %s queue %u: %u descriptors: allowed is a power of two from %u to %u", rxlab_name(d),
-		direction, queue, nb_desc, RXLAB_MIN_DESC, RXLAB_MAX_DESC);
-	return -EINVAL;
+	uint16_t size = (uint16_t)rte_align32pow2(nb_desc);
+
+	if (size != nb_desc)
+		PMD_LOG(INFO, "%s: %s queue %u: %u descriptors for %u, the next power of two", rxlab_name(d), direction,
+			queue, size, nb_desc);
+	return size;
 }
 
 static unsigned int
@@ -106,11 +108,10 @@ rxlab_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	struct rxlab_rx_queue *q;
 	int ret;
 
-	ret = check_desc(d, "Rx", queue, nb_desc);
-	if (ret == 0)
-		ret = check_pool(rxlab_name(d), pool);
+	ret = check_pool(rxlab_name(d), pool);
 	if (ret != 0)
 		return ret;
+	nb_desc = ring_size(d, "Rx", queue, nb_desc);
 	socket = socket_of(dev, socket);
 	q = rte_zmalloc_socket("rxlab_rx_queue", sizeof(*q) + d->nb_halves * sizeof(q->halves[0]), RTE_CACHE_LINE_SIZE,
 			(int)socket);
@@ -140,8 +141,7 @@ rxlab_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	uint64_t offloads = conf->offloads | dev->data->dev_conf.txmode.offloads;
 	struct rxlab_tx_queue *q;
 
-	if (check_desc(d, "Tx", queue, nb_desc) != 0)
-		return -EINVAL;
+	nb_desc = ring_size(d, "Tx", queue, nb_desc);
 	socket = socket_of(dev, socket);
 	q = rte_zmalloc_socket("rxlab_tx_queue", sizeof(*q), RTE_CACHE_LINE_SIZE, (int)socket);
 	if (q == NULL)

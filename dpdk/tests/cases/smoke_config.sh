@@ -1,4 +1,4 @@
-# What a program may ask of a port: its link's speed, loopback.
+# What a program may ask of a port: its link's speed, loopback, rings of any size.
 # limit: 60
 interface=privring
 source "$(dirname "$0")/../lib.sh"
@@ -37,4 +37,12 @@ ask "port start 1" | grep -q 'lpbk_mode 1.*source=gen.*allowed is 0, or 1 with s
 	fail "lpbk_mode=1 of a generator is not refused"
 tell "port config 0 loopback 0"
 tell "port config 1 loopback 0"
+
+# What ethdev's limits allow is taken.
+tell "port config all rxd 640"
+tell "port config all txd 100"
+starts "640 and 100 descriptors"
+ask "show rxq info 0 0" | grep -q 'Number of RXDs: 1024' || fail "640 descriptors are no ring of 1024"
+ask "show txq info 0 0" | grep -q 'Number of TXDs: 128' || fail "100 descriptors are no ring of 128"
+forwards "640 and 100 descriptors" ipackets
 pmd_quit

@@ -333,7 +333,7 @@ struct rxlab_rss {
  */
 struct rxlab_start {
   /**
-   * Rx queues, 1 to 64.
+   * Rx queues, 0 to 64.
    */
   uint16_t rx_queues;
   /**

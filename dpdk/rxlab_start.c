@@ -72,12 +72,18 @@ describe(const struct rxlab_dev *d, const struct rte_eth_dev_data *data, struct 
 		.rx_desc = rx == NULL ? RXLAB_MIN_DESC : rx->nb_desc,
 		.tx_desc = tx == NULL ? RXLAB_MIN_DESC : tx->nb_desc,
 		.max_frame = data->mtu + RXLAB_OVERHEAD,
+		.data_offset = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM,
 		.checksums = data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM,
 	};
 	start->room = start->max_frame;
+	if (rx == NULL && d->emulate) {
+		PMD_LOG(ERR, "%s: emulate=1 without Rx queues: allowed is one or more, whose mbufs the port below fills",
+			rxlab_name(d));
+		return -EINVAL;
+	}
 	if (rx == NULL)
 		return 0;
-	start->data_offset = sizeof(struct rte_mbuf) + rte_pktmbuf_priv_size(rx->pool) + RTE_PKTMBUF_HEADROOM;
+	start->data_offset += rte_pktmbuf_priv_size(rx->pool);
 	start->room = rte_pktmbuf_data_room_size(rx->pool) - RTE_PKTMBUF_HEADROOM;
 	if (start->max_frame > start->room) {
 		PMD_LOG(ERR, "%s: MTU %u: a frame of %u bytes does not fit an mbuf of %s: allowed is an MTU up to %u",

@@ -47,6 +47,19 @@ pub(crate) struct Rings {
     pub(crate) passes: bool,
 }
 
+impl Rings {
+    /// Stops or starts all halves of an Rx queue.
+    pub(crate) fn switch_rx(&mut self, queue: u16, on: bool) {
+        let first = queue * self.threads;
+        for half in first..first + self.threads {
+            match on {
+                true => self.nic.start_queue(&mut self.m, half),
+                false => self.nic.stop_queue(&mut self.m, half),
+            }
+        }
+    }
+}
+
 /// The far end of a port's wire.
 pub(crate) enum Far {
     /// The port itself.

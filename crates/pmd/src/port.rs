@@ -15,7 +15,6 @@ use std::time::{Duration, Instant};
 use memory::native::Foreign;
 use memory::{Geometry, LINE, Region};
 use packet::{Fields, Rss};
-use rings::Nic;
 use rings::tx;
 
 use crate::args::Args;
@@ -58,7 +57,7 @@ unsafe impl Send for Halves {}
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Start {
-    /// Rx queues, 1 to 64.
+    /// Rx queues, 0 to 64.
     pub rx_queues: u16,
     /// Tx queues, 0 to 64.
     pub tx_queues: u16,
@@ -78,6 +77,19 @@ pub struct Start {
     pub memory: *mut u8,
     /// Its bytes: at least what the port asks for.
     pub bytes: usize,
+}
+
+impl Start {
+    /// Rx queues that rings are laid out for. A port that receives nothing has one that is stopped: what comes is counted
+    /// there.
+    fn rx_rings(&self) -> u16 {
+        self.rx_queues.max(1)
+    }
+
+    /// Tx queues that rings are laid out for. A port that never sends has one that nobody fills.
+    fn tx_rings(&self) -> u16 {
+        self.tx_queues.max(1)
+    }
 }
 
 /// Both halves of all rings.
@@ -144,7 +156,7 @@ impl Port {
     /// # Errors
     /// A size is not allowed.
     pub(crate) fn memory(&self, start: &Start) -> Result<usize, Error> {
-        let (queues, threads) = (u32::from(start.rx_queues), self.args.threads());
+        let (queues, threads) = (u32::from(start.rx_rings()), self.args.threads());
         if queues * threads > HALVES {
             let (halves, most) = (queues * threads, HALVES / threads);
             let what =
@@ -154,7 +166,7 @@ impl Port {
         // First, as the rings have other words for it.
         self.args.fits(start.rx_desc, queues)?;
         self.args.interface(start.rx_desc, queues).validate(queues * threads)?;
-        tx_sizes(start).validate(u32::from(start.tx_queues.max(1)))?;
+        tx_sizes(start).validate(u32::from(start.tx_rings()))?;
         // Laid out on trial: no second account of what the rings take. The memory is little more than they
         // need, as a program that locks its memory gets all that it asks for.
         let mut bytes = 1 << 20;
@@ -177,13 +189,12 @@ impl Port {
     }
 
     fn lay_out(&self, region: &'static Region, start: &Start) -> Result<Built, Error> {
-        let queues = u32::from(start.rx_queues);
+        let queues = u32::from(start.rx_rings());
         let frames = frames(start, self.args.front())?;
         let interface = self.args.interface(start.rx_desc, queues);
         let mut space = region.words_of::<Foreign>();
         let (hosts, nic) = rings::build(&mut space, &interface, queues * self.args.threads(), frames)?;
-        // A port that never sends has a queue that nobody fills.
-        let (tx_hosts, tx) = tx::build(&mut space, tx_sizes(start), u32::from(start.tx_queues.max(1)))?;
+        let (tx_hosts, tx) = tx::build(&mut space, tx_sizes(start), u32::from(start.tx_rings()))?;
         Ok((hosts, nic, tx_hosts, tx))
     }
 
@@ -208,12 +219,12 @@ impl Port {
         // SAFETY: `reset` alone frees it, after the halves that have handles into it.
         let lasting: &'static Region = unsafe { &*region };
         let built = self.lay_out(lasting, start).and_then(|(hosts, nic, tx_hosts, tx)| {
-            let rings = Rings {
+            let mut rings = Rings {
                 m: lasting.view_of(),
                 nic,
                 tx,
                 sent: sent(),
-                rx_queues: start.rx_queues,
+                rx_queues: start.rx_rings(),
                 threads: self.args.threads() as u16,
                 tags: self.args.reorder.then(|| Tags::new(self.counters)),
                 front: self.args.front() as u16,
@@ -222,6 +233,9 @@ impl Port {
                 flight: Default::default(),
                 passes: self.args.emulate,
             };
+            if start.rx_queues == 0 {
+                rings.switch_rx(0, false);
+            }
             // The only hand-shake, and the last thing that may fail: a start that fails leaves nothing behind.
             self.with(|e| e.fits(start).map(|()| e.equip(rings)))??;
             Ok((hosts, tx_hosts))
@@ -236,7 +250,8 @@ impl Port {
         };
         let m: View = lasting.view_of();
         let told = self.counters.host.iter().flat_map(|told| iter::repeat_n(told, self.threads()));
-        for (host, told) in hosts.into_iter().zip(told) {
+        let received = usize::from(start.rx_queues) * self.threads();
+        for (host, told) in hosts.into_iter().take(received).zip(told) {
             let queue = RxQueue::new(m.clone(), host, start.rx_desc, &told.value);
             halves.rx.push(Box::into_raw(Box::new(queue)));
         }
@@ -304,15 +319,7 @@ impl Port {
     /// # Errors
     /// The port has not started, or the NIC core does not answer.
     pub(crate) fn switch_rx(&self, queue: u16, on: bool) -> Result<(), Error> {
-        self.with_rings(|r| {
-            let first = queue * r.threads;
-            for half in first..first + r.threads {
-                match on {
-                    true => r.nic.start_queue(&mut r.m, half),
-                    false => r.nic.stop_queue(&mut r.m, half),
-                }
-            }
-        })
+        self.with_rings(|r| r.switch_rx(queue, on))
     }
 
     /// Stops or starts one Tx queue. It drains after the stop.
@@ -447,7 +454,7 @@ fn leads_to(rss: &Rss, queues: u16) -> Result<(), Error> {
 impl Engine {
     /// Whether what was set before the start fits the queues.
     fn fits(&self, start: &Start) -> Result<(), Error> {
-        leads_to(&self.rss, start.rx_queues)
+        leads_to(&self.rss, start.rx_rings())
     }
 }
 

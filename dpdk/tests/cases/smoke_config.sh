@@ -1,10 +1,14 @@
-# What a program may ask of a port: its link's speed, loopback, rings of any size.
+# What a program may ask of a port: its link's speed, loopback, rings of any size, a direction without queues.
 # limit: 60
 interface=privring
 source "$(dirname "$0")/../lib.sh"
 
 speed() { # PORT
 	telemetry "/ethdev/link_status,$1" speed
+}
+
+xstat() { # PORT NAME
+	telemetry "/ethdev/xstats,$1" "$2"
 }
 
 starts() { # WHAT
@@ -45,4 +49,18 @@ starts "640 and 100 descriptors"
 ask "show rxq info 0 0" | grep -q 'Number of RXDs: 1024' || fail "640 descriptors are no ring of 1024"
 ask "show txq info 0 0" | grep -q 'Number of TXDs: 128' || fail "100 descriptors are no ring of 128"
 forwards "640 and 100 descriptors" ipackets
+
+# What comes while there is no queue is counted.
+tell "port config all rxq 0"
+tell "set fwd txonly"
+starts "no Rx queues"
+forwards "no Rx queues" opackets
+(($(xstat 0 rx_queue_stopped) >= 100)) || fail "no Rx queues: $(xstat 0 rx_queue_stopped) frames of a stopped queue"
+pmd_quit
+
+pmd "${small[@]}" "$(rxlab 0 "$(generator 64 16)")" -- -i --disable-device-start --nb-cores=1 --total-num-mbufs=8192 \
+	--forward-mode=rxonly --rxq=1 --txq=0
+starts "no Tx queues"
+forwards "no Tx queues" ipackets
+equal "no Tx queues: mbufs after the stop" "$(pmd_free)" 8192
 pmd_quit

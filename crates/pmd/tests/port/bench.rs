@@ -119,9 +119,19 @@ impl Port {
 
     /// Starts with equal queues and fills them from `pool`.
     pub(crate) fn start(&mut self, queues: u16, desc: u32, pool: &mut Pool) -> Result<(), String> {
+        self.start_with([queues, queues], desc, pool)
+    }
+
+    /// Starts with so many Rx and Tx queues.
+    pub(crate) fn start_with(
+        &mut self,
+        [rx_queues, tx_queues]: [u16; 2],
+        desc: u32,
+        pool: &mut Pool,
+    ) -> Result<(), String> {
         let mut start = Start {
-            rx_queues: queues,
-            tx_queues: queues,
+            rx_queues,
+            tx_queues,
             rx_desc: desc,
             tx_desc: desc,
             data_offset: OFFSET as u32,
@@ -141,7 +151,7 @@ impl Port {
         // SAFETY: the memory is zeroed and stays until `stop`.
         said(|e, n| unsafe { rxlab_port_start(self.handle, &start, e, n) })?;
         let halves = self.halves();
-        (0..queues).for_each(|q| (0..halves).for_each(|half| fill(self.half(q, half), pool)));
+        (0..rx_queues).for_each(|q| (0..halves).for_each(|half| fill(self.half(q, half), pool)));
         // SAFETY: the handle lives.
         assert_eq!(unsafe { rxlab_port_run(self.handle) }, 0);
         Ok(())
@@ -176,7 +186,8 @@ impl Port {
             let sent = (0..queues)
                 .map(|q| {
                     (0..halves).for_each(|half| drain(self.half(q, half), pool));
-                    rxlab_txq_drain(self.txq(q))
+                    let tx = self.txq(q);
+                    if tx.is_null() { 0 } else { rxlab_txq_drain(tx) }
                 })
                 .collect();
             assert_eq!(rxlab_port_reset(self.handle), 0);

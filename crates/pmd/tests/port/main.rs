@@ -304,6 +304,36 @@ fn generated_frames_reach_every_queue() {
     }
 }
 
+/// A port may have no queues of one direction. What comes to one that receives nothing is counted.
+#[test]
+fn a_direction_may_have_no_queues() {
+    for iface in IFACES {
+        let core = Core::idle();
+        let turn = || {
+            // SAFETY: the card lives and has no thread.
+            unsafe { rxlab_card_turn(core.0) }
+        };
+        let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let mut lcore = Lcore::new(Pool::new(512));
+        for starts in 1..=2 {
+            port.start_with([0, 1], 64, &mut lcore.pool).unwrap();
+            assert!(port.rxq(0).is_null());
+            lcore.send(port.txq(0), 4, 8);
+            turn();
+            let sent = port.counters.tx[0].packets.load(Relaxed);
+            let stopped = outcomes(&port, 1)[rings::Outcome::QueueStopped as usize];
+            assert_eq!((sent, stopped), (8 * starts, 8 * starts), "{iface}");
+            let left = port.stop(1, &mut lcore.pool)[0];
+            lcore.free(left as usize);
+        }
+        port.start_with([1, 0], 64, &mut lcore.pool).unwrap();
+        assert!(port.txq(0).is_null());
+        turn();
+        port.stop(1, &mut lcore.pool);
+        assert_eq!(lcore.pool.free.len(), 512, "{iface}");
+    }
+}
+
 /// Several threads poll one queue: what one of them sends comes once, to any of them, or is counted.
 #[test]
 fn several_threads_poll_one_queue() {

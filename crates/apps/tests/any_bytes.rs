@@ -11,8 +11,8 @@ use apps::lb::Lb;
 use apps::nat::Nat;
 use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
-use apps::{AnyApp, Kind};
-use bench::{Bench, L4, ipv4, ipv6, region};
+use apps::{AnyApp, Cause, Kind};
+use bench::{Bench, L4, dropped, ipv4, ipv6, region};
 use memory::native::Table;
 use memory::{NativeView, Ps};
 use proptest::prelude::*;
@@ -54,6 +54,46 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
         frame.resize(len, 0);
         frame
     })
+}
+
+/// A good frame's packet made bad: what is wrong, and the frame.
+fn malformed() -> Vec<(&'static str, Vec<u8>)> {
+    let good = ipv4([10, 0, 0, 2], [10, 0, 0, 1], (5, 6), L4::Udp, 9, b"payload");
+    let good6 = ipv6([1; 16], [2; 16], (5, 6), L4::Udp, 9, b"payload");
+    let with = |at: usize, byte: u8| {
+        let mut frame = good.clone();
+        frame[at] = byte;
+        frame
+    };
+    let tagged = [&good[..12], &[0x81, 0, 0, 5]].concat();
+    vec![
+        ("IP version 5", with(14, 0x55)),
+        ("IP version 6 in an IPv4 frame", with(14, 0x65)),
+        ("an IP header of 16 B", with(14, 0x44)),
+        ("an IP header longer than the frame", with(14, 0x4f)),
+        ("a packet shorter than its header", with(17, 19)),
+        ("no payload", good[..14].to_vec()),
+        ("an IPv4 header cut off", good[..33].to_vec()),
+        ("no UDP header", good[..34].to_vec()),
+        ("UDP ports cut off", good[..37].to_vec()),
+        ("an IPv6 header cut off", good6[..50].to_vec()),
+        ("IPv6 and no UDP header", good6[..54].to_vec()),
+        ("a VLAN tag cut off", tagged[..15].to_vec()),
+        ("a VLAN tag and no more", tagged),
+    ]
+}
+
+/// Cards deliver them, and no application takes them for its own: all are dropped, and say why.
+#[test]
+fn malformed_packets_are_dropped_with_their_cause() {
+    let region = region();
+    let mut bench = Bench::new(&region);
+    for kind in Kind::ALL {
+        for (what, frame) in malformed() {
+            let batch = bench.run(&mut app(kind), &[frame]).1;
+            assert!(dropped(&batch, Cause::BadHeader), "{}: {what}", kind.name());
+        }
+    }
 }
 
 proptest! {

@@ -1,6 +1,6 @@
 //! Parse and steering: which queue a frame goes to.
 
-use packet::{Fault, Parsed, Steering};
+use packet::{ETHERNET, Parsed, Steering};
 
 /// What the card's parser found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,17 +16,14 @@ pub struct Class {
 }
 
 /// Queue, hash and type of a frame of `len` bytes that begins with `head`, in which [`packet::parse`] found `parsed`;
-/// `None` if it is malformed.
+/// `None` if it is shorter than an Ethernet header.
 ///
-/// A header that runs past a captured part is not the frame's fault: what was parsed before it counts.
-/// An unknown ethertype is no fault either; such frames have number 0.
+/// What is wrong with the packet in the frame is for the host to find: as on cards, the type tells how far the headers
+/// could be followed, and steering goes by what there is. Frames that give nothing to steer by have number 0.
 #[inline(always)]
 pub fn classify(steering: &impl Steering, parsed: &Parsed, head: &[u8], len: u32) -> Option<Class> {
-    match parsed.fault {
-        Some(Fault::Version | Fault::Length) => return None,
-        Some(Fault::Short) if head.len() >= len as usize => return None,
-        _ if len == 0 => return None,
-        _ => {}
+    if len < ETHERNET as u32 {
+        return None;
     }
     let number = steering.number(parsed, head);
     let (value, hashed) = (number.unwrap_or(0), number.is_some());

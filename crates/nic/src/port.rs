@@ -97,7 +97,7 @@ impl<R> Port<R> {
         &mut self.nic
     }
 
-    /// Queue, hash and type of a frame, or `None` if it is malformed or longer than a host buffer.
+    /// Queue, hash and type of a frame, or `None` if it is no Ethernet frame or longer than a host buffer.
     #[inline(always)]
     pub fn classify(&self, head: &[u8], len: u32) -> Option<Class> {
         if len > self.config.max_frame {

@@ -1,6 +1,6 @@
 //! What a fuzzer feeds: the same functions run in `cargo test` over random and mutated bytes.
 
-use crate::{Rss, checksum, parse};
+use crate::{ETHERNET, Rss, checksum, parse};
 
 /// Parses any bytes, checks what [`parse`] promises and hashes them with `rss`.
 ///
@@ -10,6 +10,8 @@ pub fn parser(bytes: &[u8], rss: &Rss) {
     let p = parse(bytes);
     assert!(usize::from(p.l3) <= bytes.len() && usize::from(p.l4) <= bytes.len(), "offset outside: {p:?}");
     assert!(p.l4 == 0 || p.l4 > p.l3, "transport before network: {p:?}");
+    assert!(p.l3 != 0 || p.l4 == 0, "transport without network: {p:?}");
+    assert_eq!(p.kind != 0, bytes.len() >= ETHERNET, "a type for each Ethernet frame, and no other: {p:?}");
     assert_eq!(p.addresses(bytes).is_some(), p.is_ipv4() || p.is_ipv6(), "addresses: {p:?}");
     assert_eq!(p.ports(bytes).is_some(), p.has_ports(), "ports: {p:?}");
     assert_eq!(p.tuple(bytes).is_some(), p.l3 != 0, "tuple: {p:?}");

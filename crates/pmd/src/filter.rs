@@ -40,8 +40,8 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether the port takes a frame that begins with `head`. A frame too short for an address passes: the
-    /// parser calls it malformed.
+    /// Whether the port takes a frame that begins with `head`. A frame too short for an address passes: it
+    /// is found to be none.
     #[inline(always)]
     pub(crate) fn takes(&self, head: &[u8]) -> bool {
         self.promiscuous || self.listens(head)

@@ -41,7 +41,7 @@ pub enum Outcome {
     NicBufferFull,
     /// A credit scheme had none left.
     NoCredit,
-    /// The frame is malformed or longer than a buffer.
+    /// It is no Ethernet frame, or longer than a buffer.
     BadFrame,
     /// Its queue is stopped.
     QueueStopped,

@@ -316,7 +316,7 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
             load.mean_pct()
         ),
         Mechanism::BadFrames => {
-            "frames that are malformed, longer than a buffer, or refused by the application".into()
+            "frames that are no Ethernet frames, longer than a buffer, or refused by the application".into()
         }
     }
 }

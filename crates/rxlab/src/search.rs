@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_frames_do_not_count() {
+    fn frames_that_nobody_wants_do_not_count() {
         let mut report = Report::default();
         report.drops.insert("bad_frame", 7);
         report.drops.insert("application", 7);

@@ -277,6 +277,49 @@ flags(void)
 	clean("after flags");
 }
 
+/* --- frames that cards deliver, whatever is wrong with their packets --- */
+
+static void
+malformed(void)
+{
+	static const struct {
+		const char *what;
+		uint16_t at;
+		uint8_t byte;
+		uint16_t len;
+		uint32_t type;
+	} frames[] = {
+		{ "IP version 5", 14, 0x55, FRAME, RTE_PTYPE_L2_ETHER },
+		{ "IP version 6 in an IPv4 frame", 14, 0x65, FRAME, RTE_PTYPE_L2_ETHER },
+		{ "an IP header of 16 B", 14, 0x44, FRAME, RTE_PTYPE_L2_ETHER },
+		{ "an IP header longer than the frame", 14, 0x4f, 60, RTE_PTYPE_L2_ETHER },
+		{ "a packet shorter than its header", 17, 19, FRAME, RTE_PTYPE_L2_ETHER },
+		{ "IPv4 in an IPv6 frame", 12, 0x86, FRAME, RTE_PTYPE_L2_ETHER },
+		{ "no payload", 0, 2, 14, RTE_PTYPE_L2_ETHER },
+		{ "an IPv4 header cut off", 0, 2, 33, RTE_PTYPE_L2_ETHER },
+		{ "no UDP header", 0, 2, 34, RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 },
+		{ "UDP ports cut off", 0, 2, 37, RTE_PTYPE_L2_ETHER | RTE_PTYPE_L3_IPV4 },
+		{ "a VLAN tag cut off", 12, 0x81, 16, RTE_PTYPE_L2_ETHER_VLAN },
+	};
+	uint8_t frame[FRAME];
+	struct rte_mbuf *m;
+	unsigned int i;
+
+	for (i = 0; i < RTE_DIM(frames); i++) {
+		write_frame(frame, FRAME);
+		frame[frames[i].at] = frames[i].byte;
+		m = make(FRAME);
+		memcpy(rte_pktmbuf_mtod(m, void *), frame, FRAME);
+		must(rte_pktmbuf_trim(m, FRAME - frames[i].len), "trim");
+		m = there_and_back(m, frames[i].what);
+		must_be((int)m->packet_type, (int)frames[i].type, frames[i].what);
+		if (frames[i].type == RTE_PTYPE_L2_ETHER)
+			must_have(m, RTE_MBUF_F_RX_RSS_HASH, 0, frames[i].what);
+		must_carry(m, frame, frames[i].len, frames[i].what);
+	}
+	clean("after malformed frames");
+}
+
 /* --- RSS --- */
 
 static void
@@ -458,6 +501,7 @@ loop(void)
 	descriptors();
 	kinds_of_mbufs();
 	flags();
+	malformed();
 	rss();
 	filters();
 	port_stop(0);

@@ -38,17 +38,14 @@ const LOOKS: u64 = 8;
 impl Run {
     /// The times of `span`; whether rates had settled by then.
     pub(crate) fn laid_down(&mut self, s: &Scenario, span: &Span) -> Result<(bool, Window), Error> {
+        let judged = Ps(span.step.0.saturating_mul(u64::from(span.agree)));
         if s.start == Start::Full {
-            // `dynamic` stalls in the ways that it has chosen by then.
-            let at = if s.interface.round() > Ps::ZERO {
-                span.warm.0 / 2
-            } else {
-                span.part.0.min(span.warm.0 / 4)
-            };
+            // Early enough to be over when steps are judged. `dynamic` stalls in the ways that it has chosen by then.
+            let free = span.warm.saturating_sub(judged).0;
+            let at = if s.interface.round() > Ps::ZERO { free / 2 } else { span.part.0.min(free / 4) };
             self.advance(Ps(at))?;
             self.engine.sim().stall_cores(Ps(at), STALL);
         }
-        let judged = Ps(span.step.0.saturating_mul(u64::from(span.agree)));
         self.until(span.warm.saturating_sub(judged))?;
         let mut last = self.snapshot();
         let mut steps = Vec::new();
@@ -71,7 +68,12 @@ impl Run {
             debug_assert_eq!(self.now, span.warm + Ps(span.part.0 * (part + 1)));
             let after = self.snapshot();
             let latency = self.book.meter.borrow_mut().next_part();
+            let lost = span.until_loss && after.lost() > before.lost();
             parts.push(Part { after, latency });
+            if lost {
+                self.book.meter.borrow_mut().ends(self.now);
+                break;
+            }
         }
         Ok((settled, self.window(before, looks, parts)))
     }
@@ -228,8 +230,11 @@ impl Step {
 /// The later half of the steps against the earlier one: noise that comes and goes within a half is no drift.
 fn agree(steps: &[Step]) -> bool {
     let (early, late) = steps.split_at(steps.len() / 2);
-    let mean = |of: fn(&Step) -> f64, half: &[Step]| half.iter().map(of).sum::<f64>() / half.len().max(1) as f64;
+    let mean =
+        |of: fn(&Step) -> f64, half: &[Step]| half.iter().map(of).sum::<f64>() / half.len().max(1) as f64;
     let drift = |of: fn(&Step) -> f64| (mean(of, late) - mean(of, early)).abs();
     let gained = mean(|s| s.gained, steps);
-    drift(|s| s.gbps) <= SAME_RATE * mean(|s| s.gbps, steps) && drift(|s| s.ddio) <= SAME_HITS && gained.abs() <= SAME_QUEUES
+    drift(|s| s.gbps) <= SAME_RATE * mean(|s| s.gbps, steps)
+        && drift(|s| s.ddio) <= SAME_HITS
+        && gained.abs() <= SAME_QUEUES
 }

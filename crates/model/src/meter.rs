@@ -1,6 +1,7 @@
 //! What a run counts: fates, frames sent, latencies, and snapshots to subtract.
 
 use hdrhistogram::Histogram;
+use memory::Ps;
 use rings::Outcome;
 use traffic::{Arrival, Source};
 
@@ -80,6 +81,13 @@ impl Meter {
             let (frames, bytes) = &mut self.counted[first];
             *frames += 1;
             *bytes += u64::from(len);
+        }
+    }
+
+    /// The window ends now, before its time: what arrives from now on does not count.
+    pub(crate) fn ends(&mut self, now: Ps) {
+        if let Some((_, to)) = &mut self.span {
+            *to = now.0;
         }
     }
 
@@ -187,6 +195,12 @@ impl Snapshot {
         let hits = self.counts.dma_write_hits - before.counts.dma_write_hits;
         let misses = self.counts.dma_write_misses - before.counts.dma_write_misses;
         100.0 * hits as f64 / (hits + misses).max(1) as f64
+    }
+
+    /// Frames lost so far: dropped, and not because they are malformed or the application refuses them.
+    pub(crate) fn lost(&self) -> u64 {
+        let bad: u64 = self.fates.iter().map(|f| f[Outcome::BadFrame as usize]).sum();
+        self.dropped() - bad - self.gauges.iter().map(|g| g.app_drops).sum::<u64>()
     }
 
     /// Frames dropped so far: by the card, and by cores.

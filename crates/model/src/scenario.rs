@@ -57,6 +57,8 @@ pub struct Span {
     pub agree: u32,
     /// Length of a step, whole laps as well.
     pub step: Ps,
+    /// Whether the window ends with the first part in which a frame drops that is not refused at any load.
+    pub until_loss: bool,
 }
 
 impl Span {

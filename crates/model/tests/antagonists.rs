@@ -43,7 +43,14 @@ fn one_core(ring: u32, gbps: f64, span: Option<Span>, antagonist: Option<Antagon
 #[test]
 fn a_pause_fills_rings_and_only_in_trials() {
     // 20 Gbps are 1.63 M frames a second: 163 in a pause of 100 us.
-    let trial = Some(Span { warm: Ps::from_us(6_000), part: Ps::from_us(5_000), parts: 4, agree: 0, step: Ps::ZERO });
+    let trial = Some(Span {
+        warm: Ps::from_us(6_000),
+        part: Ps::from_us(5_000),
+        parts: 4,
+        agree: 0,
+        step: Ps::ZERO,
+        until_loss: false,
+    });
     let lost = |ring, trial| one_core(ring, 20.0, trial, None).drops.values().sum::<u64>();
     assert_eq!(lost(256, trial), 0);
     let pauses = 2;

@@ -142,7 +142,10 @@ impl Compare {
         names.retain(|n| seen.insert(n.clone()));
         let mut jobs = Vec::new();
         for name in &names {
-            jobs.push(Job { others: ready.other_arrivals(name, self.other_arrivals)?, ..job(&ready, name, search)? });
+            jobs.push(Job {
+                others: ready.other_arrivals(name, self.other_arrivals)?,
+                ..job(&ready, name, search)?
+            });
         }
         let sized = names.iter().enumerate().filter(|(_, n)| search && best.contains(&n.as_str()));
         // From the last on, so that places stay.
@@ -212,7 +215,9 @@ fn confirmed(pairs: &[Pair], jobs: &[Job], first: &Pair, second: &Pair) -> Resul
     let rate = (wire(first) + wire(second)) / 2.0;
     let Some(search) = a.search else { return Ok(false) };
     for (a, b) in a.others.iter().zip(&b.others) {
-        if !search::clean(&search::trial(a, rate, &search)?) || search::clean(&search::trial(b, rate, &search)?) {
+        if !search::clean(&search::trial(a, rate, &search)?)
+            || search::clean(&search::trial(b, rate, &search)?)
+        {
             return Ok(false);
         }
     }

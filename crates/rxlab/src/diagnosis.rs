@@ -14,8 +14,13 @@ const SPARE: f64 = 0.75;
 const STARVED_PCT: f64 = 90.0;
 /// Cycles per frame beyond the winner's from which on a lower DDIO hit rate is worth a word.
 const LEAK_COSTS_PCT: f64 = 5.0;
+/// Frames of a pause that explain a drop, in parts of what the rings hold: flows do not fall on cores evenly.
+const PAUSE_FILLS: f64 = 2.0;
 /// DRAM traffic beyond the winner's by which a low hit rate is a leak even where nothing drops, percent.
 const LEAK_DRAM_PCT: f64 = 25.0;
+
+/// What that is worth a word, percent of the channels' peak.
+const LEAK_PEAK_PCT: f64 = 5.0;
 
 /// What the verdict must know of the server.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +48,17 @@ pub(crate) struct Contender<'a> {
     pub report: &'a Report,
     /// Whether firmware paused the cores meanwhile.
     pub pauses: bool,
+    /// Buffers that full rings hold, of all cores.
+    pub posted: u64,
+}
+
+impl Contender<'_> {
+    /// Frames that come while firmware pauses the cores once; 0 where it does not.
+    fn in_a_pause(&self, m: &Machine) -> f64 {
+        let r = self.report;
+        let rate = r.counted.offered as f64 / r.measured_s.max(1e-9);
+        if self.pauses { rate * m.pause_us / 1e6 } else { 0.0 }
+    }
 }
 
 /// Why frames are lost, or time.
@@ -175,16 +191,20 @@ impl Load {
 pub(crate) fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagnosis {
     let (r, best) = (c.report, winner.report);
     let load = Load::new(m.ghz, r, best);
-    let total: u64 = r.drops.values().sum();
     let dominant = dominant(r);
     let mechanism = mechanism(m, c, best, dominant.map(|d| d.0), &load);
-    let why = words(mechanism, m, r, winner, &load);
+    let why = words(mechanism, m, c, winner, &load);
     let text = match dominant {
         None => why,
         Some((cause, n)) => {
-            let share = n as f64 / total as f64 * 100.0;
-            let frames = num(r.drop_pct);
-            format!("{frames}% of the frames drop, {share:.0}% of them as {cause}: {why}{}", refused(r, cause))
+            let all = r.drops.iter().filter(|d| REFUSED.contains(d.0) == REFUSED.contains(&cause));
+            let all: u64 = all.map(|d| d.1).sum();
+            let share = n as f64 / all as f64 * 100.0;
+            let frames = num(all as f64 / r.counted.offered.max(1) as f64 * 100.0);
+            format!(
+                "{frames}% of the frames drop, {share:.0}% of them as {cause}: {why}{}",
+                refused(r, cause)
+            )
         }
     };
     let cause = dominant.map_or("none", |d| d.0).to_string();
@@ -196,6 +216,12 @@ pub(crate) fn dominant(r: &Report) -> Option<(&'static str, u64)> {
     let rank = |cause: &str, n: u64| (!REFUSED.contains(&cause), n);
     let drops = r.drops.iter().filter(|d| *d.1 > 0);
     drops.max_by_key(|d| rank(d.0, *d.1)).map(|d| (*d.0, *d.1))
+}
+
+/// Whether DRAM traffic beyond the other's is worth a word although nothing drops.
+fn leaks_much(m: &Machine, r: &Report, best: &Report) -> bool {
+    let more = dram(r) - dram(best);
+    more > LEAK_DRAM_PCT / 100.0 * dram(best) && more > LEAK_PEAK_PCT / 100.0 * m.dram_peak_gbps
 }
 
 /// What is refused at any load, where something else drops as well.
@@ -215,7 +241,7 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<&str>, loa
     let leaks = r.ddio_hit_pct < 90.0 && r.io_working_set_mib > m.ddio_mib;
     let nic_behind = r.nic_busy_pct.is_some_and(|busy| busy > 99.0);
     match cause {
-        None if leaks && dram(r) > (1.0 + LEAK_DRAM_PCT / 100.0) * dram(best) => Mechanism::CacheLeak,
+        None if leaks && leaks_much(m, r, best) => Mechanism::CacheLeak,
         None => Mechanism::None,
         Some("bad_frame" | "application") => Mechanism::BadFrames,
         Some("tx_full") => Mechanism::Transmit,
@@ -223,21 +249,22 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<&str>, loa
         Some(_) if load.ports_apart().is_some() => Mechanism::PortImbalance,
         // Only others can keep a core from frames that it has time for.
         Some("no_buffer") if load.starved * 4 >= r.per_core.len() => Mechanism::SharedRingClogged,
-        Some(_) if load.overloaded() > 0 && load.spare() > 0 => {
+        // Cores that share a ring have no frames of their own: drops are told of the ring.
+        Some(_) if r.reordering.is_none() && load.overloaded() > 0 && load.spare() > 0 => {
             // With private rings nobody but an overloaded core loses frames.
             if load.innocent * 4 > total { Mechanism::SharedRingClogged } else { Mechanism::RssImbalance }
         }
         Some(_) if r.tx_ring_mean >= 0.9 * m.tx_ring => Mechanism::Transmit,
         Some(_) if leaks && load.saved_by_best() => Mechanism::CacheLeak,
-        Some(_) if load.most() => Mechanism::CoresBusy,
+        Some(_) if load.most() || load.mean_pct() >= 100.0 * OVERLOADED => Mechanism::CoresBusy,
         Some("nic_buffer_full") => Mechanism::CardToMemory,
-        Some(_) if c.pauses && m.pause_us > 0.0 => Mechanism::Pauses,
+        Some(_) if c.in_a_pause(m) * PAUSE_FILLS >= c.posted as f64 => Mechanism::Pauses,
         Some(_) => Mechanism::Bursts,
     }
 }
 
-fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load: &Load) -> String {
-    let best = winner.report;
+fn words(mechanism: Mechanism, m: &Machine, c: &Contender, winner: &Contender, load: &Load) -> String {
+    let (r, best) = (c.report, winner.report);
     let cores = r.per_core.len();
     match mechanism {
         Mechanism::None => {
@@ -306,10 +333,11 @@ fn words(mechanism: Mechanism, m: &Machine, r: &Report, winner: &Contender, load
             dram(r) / m.dram_peak_gbps * 100.0
         ),
         Mechanism::Pauses => format!(
-            "the cores have time ({:.0}% of it is asked for), but firmware pauses them for {:.0} us now and then, in which {:.0} frames come for a core: more entries would hold them",
+            "the cores have time ({:.0}% of it is asked for), but firmware pauses all of them for {:.0} us now and then, in which {:.0} frames come for rings that hold {}: more entries would hold them",
             load.mean_pct(),
             m.pause_us,
-            r.counted.offered as f64 / r.measured_s.max(1e-9) * m.pause_us / 1e6 / cores.max(1) as f64
+            c.in_a_pause(m),
+            c.posted
         ),
         Mechanism::Bursts => format!(
             "bursts longer than what is posted; the cores have time ({:.0}% of it is asked for), so more entries or shared buffers would take them",

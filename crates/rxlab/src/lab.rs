@@ -151,11 +151,14 @@ fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fai
     let mut pending = scouts(jobs);
     let first = span::first(&points);
     let mut span = first;
+    // What has run by the span that all will have need not run again.
+    let mut found: Vec<Option<(Span, Report)>> = vec![None; points.len()];
     loop {
         bar.inc_length(pending.len() as u64);
-        let reports = run(&pending, span)?;
-        let mut settled = reports.iter().map(|r| r.settled);
-        pending.retain(|_| settled.next() == Some(false));
+        for (i, report) in pending.iter().zip(run(&pending, span)?) {
+            found[*i] = Some((span, report));
+        }
+        pending.retain(|i| found[*i].as_ref().is_some_and(|f| !f.1.settled));
         match span::longer(&span, &first, point) {
             _ if pending.is_empty() => break,
             Some(longer) => span = longer,
@@ -165,7 +168,12 @@ fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fai
             }
         }
     }
-    Ok((span, run(&all, span)?))
+    let missing = |i: &usize| found[*i].as_ref().is_none_or(|f| f.0 != span);
+    let missing: Vec<usize> = all.into_iter().filter(missing).collect();
+    for (i, report) in missing.iter().zip(run(&missing, span)?) {
+        found[*i] = Some((span, report));
+    }
+    Ok((span, found.into_iter().flatten().map(|f| f.1).collect()))
 }
 
 /// The places of the first placements of all jobs and starts, among all points.
@@ -204,6 +212,7 @@ fn pair(
             range,
             placements,
             other_arrivals: others.len(),
+            posted_buffers: point.scenario(Vec::new()).posted_buffers(),
             reproduce: format!("{} --window {}", job.reproduce, span::text(span)),
         })
     };

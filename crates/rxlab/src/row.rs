@@ -38,6 +38,8 @@ pub(crate) struct Row {
     pub placements: usize,
     /// Runs under other arrivals, which only the range shows.
     pub other_arrivals: usize,
+    /// Buffers that full rings hold, of all cores.
+    pub posted_buffers: u64,
     /// The command line that runs this point again.
     pub reproduce: String,
 }
@@ -360,7 +362,8 @@ mod tests {
 
     #[test]
     fn the_middle_run_is_the_one_nearest_to_the_mean() {
-        let (report, range) = middle(vec![run(100.0, 90.0), run(160.0, 60.0), run(130.0, 76.0)], &[run(90.0, 76.0)]).unwrap();
+        let (report, range) =
+            middle(vec![run(100.0, 90.0), run(160.0, 60.0), run(130.0, 76.0)], &[run(90.0, 76.0)]).unwrap();
         assert_eq!(report.throughput_gbps, 130.0);
         assert_eq!(range["throughput_gbps"], [90.0, 160.0]);
         assert_eq!(range["ddio_hit_pct"], [60.0, 90.0]);

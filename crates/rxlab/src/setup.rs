@@ -369,7 +369,9 @@ fn app_cycles(server: &mut Server, app: App, cycles: Option<u32>) -> Result<(), 
         App::Nat => &mut c.nat_cycles,
         App::Nf { .. } => &mut c.nf_cycles,
         App::Kv { .. } | App::Ipsec | App::Sink => {
-            return Err(Fail::new(format!("--app-cycles {cycles}: allowed: with --app l3fwd, lb, nat or nf")));
+            return Err(Fail::new(format!(
+                "--app-cycles {cycles}: allowed: with --app l3fwd, lb, nat or nf"
+            )));
         }
     };
     constant.value = f64::from(cycles);
@@ -487,7 +489,9 @@ impl Ready {
     /// # Errors
     /// As [`Self::points`].
     pub(crate) fn other_arrivals(&self, interface: &str, count: u32) -> Result<Vec<Point>, Fail> {
-        let Some(point) = self.points(interface, Start::Full)?.into_iter().next() else { return Ok(Vec::new()) };
+        let Some(point) = self.points(interface, Start::Full)?.into_iter().next() else {
+            return Ok(Vec::new());
+        };
         let seed = |n: u32| self.setup.seed.wrapping_add(u64::from(self.setup.placements + n));
         Ok((0..count).map(|n| Point { arrivals: seed(n), seed: seed(n), ..point.clone() }).collect())
     }

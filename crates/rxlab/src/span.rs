@@ -26,12 +26,14 @@ const STALL: u64 = 2_000_000_000;
 const PATIENCE: f64 = 3e6;
 /// The longest warm-up, in first ones.
 const DOUBLED: u64 = 8;
-/// Rounds of `dynamic` in a warm-up at least: it decides, settles, stalls and settles again.
+/// Rounds of `dynamic` before its rates are judged.
 const ROUNDS: u64 = 48;
 /// Frames of a generator that tell its rate.
 const LOOK: u64 = 512;
 /// Warm-up of a trial, ps: rings fill, and drain behind a stall.
 const TRIAL_WARM: u64 = 13_000_000_000;
+/// Parts of a trial.
+const TRIAL_PARTS: u64 = 8;
 /// How many windows of rates that never settle are measured.
 const UNSETTLED: u32 = 4;
 
@@ -79,7 +81,16 @@ fn rate(source: &mut dyn Source) -> f64 {
 
 /// The first span that is tried for runs that meet the same arrivals.
 pub(crate) fn first(points: &[&Point]) -> Span {
-    let Some(point) = points.first() else { return Span { warm: Ps::ZERO, part: Ps(SHORTEST), parts: 1, agree: 0, step: Ps::ZERO } };
+    let Some(point) = points.first() else {
+        return Span {
+            warm: Ps::ZERO,
+            part: Ps(SHORTEST),
+            parts: 1,
+            agree: 0,
+            step: Ps::ZERO,
+            until_loss: false,
+        };
+    };
     let pattern = Pattern::of(point);
     let posted = points.iter().map(|p| p.scenario(Vec::new()).posted_buffers()).max().unwrap_or(0);
     let round = points.iter().map(|p| p.interface.round().0).max().unwrap_or(0);
@@ -90,10 +101,18 @@ pub(crate) fn first(points: &[&Point]) -> Span {
     let parts = (PARTS * turn).div_ceil(part).clamp(1, PARTS);
     let agree = if pattern.frames(part) > PATIENCE { 0 } else { parts.max(FEWEST) };
     let wanted = (pattern.gap * point.frames as f64) as u64;
-    let settling = STALL + turn + agree * part;
-    let warm = if round > 0 { (2 * settling).max(ROUNDS * round) } else { settling };
+    // `dynamic` decides, settles, stalls and settles again.
+    let filling = if round > 0 { ROUNDS * round } else { 2 * turn };
+    let warm = STALL + filling + agree * part;
     let parts = parts.max(wanted.div_ceil(part)).min(u64::from(u32::MAX));
-    Span { warm: Ps(warm.div_ceil(1000) * 1000), part: Ps(part), parts: parts as u32, agree: agree as u32, step: Ps(part) }
+    Span {
+        warm: Ps(warm.div_ceil(1000) * 1000),
+        part: Ps(part),
+        parts: parts as u32,
+        agree: agree as u32,
+        step: Ps(part),
+        until_loss: false,
+    }
 }
 
 /// A short span for a look at one setting beside many: rings turn over a few times, and nobody asks whether rates have
@@ -117,12 +136,20 @@ pub(crate) fn unsettled(span: &Span) -> Span {
     Span { parts: span.parts.saturating_mul(UNSETTLED), ..*span }
 }
 
-/// The span of a trial in which drops count for `counts` or a lap more; it does not depend on the interface.
+/// The span of a trial in which drops count for `counts` or a lap more; it does not depend on the interface. It ends
+/// with the first loss, which decides it.
 pub(crate) fn trial(point: &Point, counts: Ps) -> Span {
     let pattern = Pattern::of(point);
-    let part = pattern.laps((counts.0 / PARTS).max((pattern.gap * PART_FRAMES as f64) as u64));
-    let parts = counts.0.div_ceil(part.max(1)).clamp(1, PARTS);
-    Span { warm: Ps(TRIAL_WARM), part: Ps(part), parts: parts as u32, agree: 0, step: Ps::ZERO }
+    let part = pattern.laps((counts.0 / TRIAL_PARTS).max((pattern.gap * PART_FRAMES as f64) as u64));
+    let parts = counts.0.div_ceil(part.max(1)).clamp(1, TRIAL_PARTS);
+    Span {
+        warm: Ps(TRIAL_WARM),
+        part: Ps(part),
+        parts: parts as u32,
+        agree: 0,
+        step: Ps::ZERO,
+        until_loss: true,
+    }
 }
 
 /// `WARM:PART:PARTS:STEP:AGREE`, ns and counts: what a command line that runs a point again has.
@@ -143,13 +170,15 @@ pub(crate) fn read(text: &str) -> Result<Span, Fail> {
             "--window {text}: allowed: WARM:PART:PARTS:STEP:AGREE as a result's command has it, ns and counts, 100 days at most"
         ))
     };
-    let numbers: Vec<u64> = text.split(':').map(u64::from_str).collect::<Result<_, _>>().map_err(|_| bad())?;
-    let [warm @ ..=LONGEST, part @ 1..=LONGEST, parts @ 1..=1_000_000, step, agree @ ..=64] = numbers[..] else {
+    let numbers: Vec<u64> =
+        text.split(':').map(u64::from_str).collect::<Result<_, _>>().map_err(|_| bad())?;
+    let [warm @ ..=LONGEST, part @ 1..=LONGEST, parts @ 1..=1_000_000, step, agree @ ..=64] = numbers[..]
+    else {
         return Err(bad());
     };
     if part.saturating_mul(parts).saturating_add(warm) > LONGEST || agree.saturating_mul(step) > warm {
         return Err(bad());
     }
     let [warm, part, step] = [warm, part, step].map(|ns| Ps(ns * 1000));
-    Ok(Span { warm, part, parts: parts as u32, agree: agree as u32, step })
+    Ok(Span { warm, part, parts: parts as u32, agree: agree as u32, step, until_loss: false })
 }

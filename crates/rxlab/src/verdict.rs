@@ -174,7 +174,9 @@ pub(crate) fn decide(
         load_gbps,
         carries: standings,
         headline: String::new(),
-        separates: found.winner.is_none().then(|| closest(machine, &found.level)).flatten(),
+        separates: (found.winner.is_none() && !carriers.is_empty())
+            .then(|| closest(machine, &found.level))
+            .flatten(),
         diagnoses: pairs.iter().map(|p| at_load(machine, p, best)).collect(),
         edges: pairs.iter().filter_map(|p| at_edge(machine, p, best)).collect(),
     };
@@ -213,7 +215,9 @@ fn most_without_loss<'a>(
     if level.len() > 1 && level.iter().all(|p| p.full.no_drop_gbps.is_some()) {
         level.sort_by(|a, b| no_drop(b).total_cmp(&no_drop(a)));
         let (best, next) = (level[0], level[1]);
-        if no_drop(best) - no_drop(next) > noise.max(RATE_NOISE_PCT / 100.0 * no_drop(best)) && confirm(best, next)? {
+        if no_drop(best) - no_drop(next) > noise.max(RATE_NOISE_PCT / 100.0 * no_drop(best))
+            && confirm(best, next)?
+        {
             return Ok(Ranked::won(best, Some(next), "no_drop_gbps", "no_drop_gbps"));
         }
         let near = no_drop(next).min(no_drop(best) - noise);
@@ -228,7 +232,12 @@ fn most_without_loss<'a>(
 
 /// Some carry the load: the only one, or the best of them in latency, then cost. Who is `hopeful` but not among the
 /// `carriers` can spoil a lead and not win.
-fn cheapest<'a>(machine: &Machine, able: &[&'a Pair], carriers: &[&'a Pair], hopeful: Vec<&'a Pair>) -> Ranked<'a> {
+fn cheapest<'a>(
+    machine: &Machine,
+    able: &[&'a Pair],
+    carriers: &[&'a Pair],
+    hopeful: Vec<&'a Pair>,
+) -> Ranked<'a> {
     let carrier = |p: &Pair| carriers.iter().any(|c| std::ptr::eq(*c, p));
     if let ([only], [_, ..]) = (hopeful.as_slice(), able) {
         let rest: Vec<&Pair> = able.iter().copied().filter(|p| !std::ptr::eq(*p, *only)).collect();
@@ -310,7 +319,8 @@ fn closest(machine: &Machine, level: &[&Pair]) -> Option<String> {
 }
 
 fn contender(p: &Pair) -> Contender<'_> {
-    Contender { interface: &p.full.label, report: &p.full.report, pauses: false }
+    let posted = p.full.posted_buffers;
+    Contender { interface: &p.full.label, report: &p.full.report, pauses: false, posted }
 }
 
 fn at_load(machine: &Machine, p: &Pair, best: &Pair) -> Diagnosis {
@@ -320,7 +330,7 @@ fn at_load(machine: &Machine, p: &Pair, best: &Pair) -> Diagnosis {
 /// The trial at the smallest rate that was refused, explained.
 fn at_edge(machine: &Machine, p: &Pair, best: &Pair) -> Option<Diagnosis> {
     let refused = p.edge.as_ref()?.refused.as_ref()?;
-    let edge = Contender { interface: &p.full.label, report: refused, pauses: true };
+    let edge = Contender { report: refused, pauses: true, ..contender(p) };
     let found = diagnose(machine, &edge, &contender(best));
     (found.mechanism != Mechanism::None).then_some(found)
 }

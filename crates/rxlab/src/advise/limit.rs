@@ -53,7 +53,8 @@ pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
     let rate = (no_drop * wire + step).min(line.full);
     let report = search::trial(point, rate, &line)?;
     let machine = compare::machine(&ready.server, ready.tx_ring());
-    let contender = Contender { interface: "rxbisect", report: &report, pauses: true };
+    let contender =
+        Contender { interface: "rxbisect", report: &report, pauses: true, posted: pair.full.posted_buffers };
     let busiest = report.per_core.iter().map(|c| c.busy_pct).fold(0.0, f64::max);
     let resource = |name, used, whole, unit| Resource { name, used, whole, unit };
     let used = vec![

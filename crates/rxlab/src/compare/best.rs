@@ -12,10 +12,10 @@ use crate::setup::Ready;
 const SIZED: [&str; 4] = ["privring", "shring", "corec", "ddring"];
 /// Larger rings are tried only where they are asked for: they are what falls out of the cache.
 const LARGEST: u32 = 4096;
-/// Latencies that are level with the least, in parts of it.
+/// Latencies that are level with the least, and no-drop rates with the largest, in parts of it.
 const LEVEL: f64 = 1.1;
 /// Sizes whose no-drop rate is searched where none carries the load, and how finely, percent.
-const SEARCHED: usize = 3;
+const SEARCHED: usize = 2;
 const COARSE_PCT: f64 = 4.0;
 
 /// What `--best` says.
@@ -43,27 +43,35 @@ pub(super) fn ring(ready: &Ready, interface: &str) -> Result<Option<u32>, Fail> 
     let probes = probe::all(&setups.iter().collect::<Vec<_>>(), interface, "trying ring sizes")?;
     let able: Vec<(&u32, &Probe)> = sizes.iter().zip(&probes).filter(|(_, p)| p.carries).collect();
     let least = able.iter().map(|(_, p)| p.latency_p99_us).fold(f64::INFINITY, f64::min);
-    // Of level ones the largest: it holds the longest bursts.
-    let level = able.iter().rev().find(|(_, p)| p.latency_p99_us <= LEVEL * least);
-    if let Some((best, _)) = level {
-        return Ok(Some(**best).filter(|ring| *ring != now));
+    let level: Vec<u32> =
+        able.iter().filter(|(_, p)| p.latency_p99_us <= LEVEL * least).map(|(n, _)| **n).collect();
+    // Of level ones the size asked for, otherwise the largest: it holds the longest bursts.
+    if let Some(largest) = level.last() {
+        return Ok(Some(*largest).filter(|_| !level.contains(&now)));
     }
     let mut most_sent: Vec<usize> = (0..sizes.len()).collect();
     most_sent.sort_by(|a, b| sent(&probes[*b]).total_cmp(&sent(&probes[*a])));
+    // Large rings lose less to bursts and pauses, and send less: the one asked for and the largest are tried as well.
     most_sent.truncate(SEARCHED);
+    let others = [sizes.iter().position(|n| *n == now), sizes.len().checked_sub(1)];
+    most_sent.extend(others.into_iter().flatten());
+    most_sent.sort_unstable();
+    most_sent.dedup();
     let edges: Vec<Result<(f64, u32), Fail>> = most_sent
         .par_iter()
         .map(|&i| {
             let point = setups[i].points(interface, Start::Full)?.into_iter().next();
             let search = setups[i].search().map(|s| Search { resolution_pct: COARSE_PCT, ..s });
-            let edge = point.zip(search).map(|(point, search)| search::edge(&point, &search, || ())).transpose()?;
+            let edge =
+                point.zip(search).map(|(point, search)| search::edge(&point, &search, || ())).transpose()?;
             Ok((edge.map_or_else(|| sent(&probes[i]), |e| e.no_drop_gbps), sizes[i]))
         })
         .collect();
     let edges = edges.into_iter().collect::<Result<Vec<_>, _>>()?;
-    // Of level ones the one that sends most under the load asked for: the first.
-    let best = edges.into_iter().rev().max_by(|a, b| a.0.total_cmp(&b.0));
-    Ok(best.map(|b| b.1).filter(|ring| *ring != now))
+    let most = edges.iter().map(|e| e.0).fold(0.0, f64::max);
+    let level: Vec<u32> = edges.iter().filter(|e| LEVEL * e.0 >= most).map(|e| e.1).collect();
+    // Of level ones the size asked for, otherwise the smallest: it fits the cache best.
+    Ok(level.first().copied().filter(|_| !level.contains(&now)))
 }
 
 fn sent(p: &Probe) -> f64 {

@@ -98,13 +98,16 @@ fn explanations(v: &Verdict, pairs: &[Pair]) -> Vec<String> {
             return format!("{label}: {}", load.map_or(String::new(), |load| load.text));
         };
         let carried = num(p.full.no_drop_gbps.unwrap_or(0.0));
-        let text = format!("{label}: carries {carried} Gbps without loss; at {}: {}", num(edge.gbps), edge.text);
+        let text =
+            format!("{label}: carries {carried} Gbps without loss; at {}: {}", num(edge.gbps), edge.text);
         match load {
             // The same reason a second time would only hide the numbers.
             Some(load) if load.mechanism == edge.mechanism => {
                 format!("{text}; at the load asked for {}% drop", num(p.full.report.drop_pct))
             }
-            Some(load) if load.mechanism != Mechanism::None => format!("{text}. At the load asked for: {}", load.text),
+            Some(load) if load.mechanism != Mechanism::None => {
+                format!("{text}. At the load asked for: {}", load.text)
+            }
             _ => text,
         }
     };
@@ -120,19 +123,24 @@ fn settings(remedies: &[Remedy]) -> Vec<String> {
             num(r.throughput_gbps.unwrap_or(f64::NAN)),
             num(r.latency_p99_us.unwrap_or(f64::NAN))
         ),
-        (None, Some(no_drop)) if no_drop > 0.0 => format!(
-            "{}: lower the load to {} Gbps of frames; {}",
-            r.label,
-            num(no_drop),
-            if r.tried.is_empty() { "no size of a ring gives the cores the time".to_string() } else { format!("none of {} helps", r.tried.join(", ")) }
-        ),
-        (None, _) => format!(
-            "{}: nothing that was tried ends the loss{}",
-            r.label,
-            if r.tried.is_empty() { String::new() } else { format!(": {}", r.tried.join(", ")) }
-        ),
+        (None, Some(no_drop)) if no_drop > 0.0 => {
+            format!("{}: lower the load to {} Gbps of frames; {}", r.label, num(no_drop), in_vain(r))
+        }
+        (None, _) => format!("{}: {}", r.label, in_vain(r)),
     };
     remedies.iter().map(line).collect()
+}
+
+/// What does not help.
+fn in_vain(r: &Remedy) -> String {
+    /// Changes that are named.
+    const NAMED: usize = 4;
+    match r.tried.as_slice() {
+        [] => "no size of a ring gives the cores the time, and there are no more of them".into(),
+        [one] => format!("{one} does not help"),
+        all if all.len() <= NAMED => format!("none of {} helps", all.join(", ")),
+        all => format!("none of {} and {} others helps", all[..NAMED].join(", "), all.len() - NAMED),
+    }
 }
 
 /// What the two starts did where they did not do the same.
@@ -180,9 +188,20 @@ fn reservations(pairs: &[Pair]) -> Vec<String> {
     }
     lines.extend(rows().filter_map(|r| {
         let wide = r.wide_ranges();
-        let others = if r.other_arrivals > 0 { format!(" and {} other arrivals", r.other_arrivals) } else { String::new() };
-        (!wide.is_empty())
-            .then(|| format!("{} from {}, over {} placements{others}: {}", r.label, r.start, r.placements, wide.join(", ")))
+        let others = if r.other_arrivals > 0 {
+            format!(" and {} other arrivals", r.other_arrivals)
+        } else {
+            String::new()
+        };
+        (!wide.is_empty()).then(|| {
+            format!(
+                "{} from {}, over {} placements{others}: {}",
+                r.label,
+                r.start,
+                r.placements,
+                wide.join(", ")
+            )
+        })
     }));
     lines
 }
@@ -192,8 +211,12 @@ fn notes(c: &Comparison) -> Vec<String> {
     let level = c.verdict.separates.iter().cloned();
     let headroom = c.headroom.iter().map(|(label, gbps)| format!("{label} {}", num(*gbps)));
     let headroom: Vec<String> = headroom.collect();
-    let more = (!headroom.is_empty())
-        .then(|| format!("a higher load would tell them apart where these differ: without loss they carry {} Gbps", headroom.join(", ")));
+    let more = (!headroom.is_empty()).then(|| {
+        format!(
+            "a higher load would tell them apart where these differ: without loss they carry {} Gbps",
+            headroom.join(", ")
+        )
+    });
     level
         .chain(more)
         .chain(explanations(&c.verdict, &c.pairs))

@@ -102,8 +102,7 @@ impl Sweep {
 
     /// A row for each load and interface.
     pub(super) fn table(&self) -> Table {
-        let columns =
-            [number("load", "Gbps"), words("interface"), number("lost", "%"), number("p99", "us")];
+        let columns = [number("load", "Gbps"), words("interface"), number("lost", "%"), number("p99", "us")];
         let mut table = Table::new(&columns);
         for load in &self.loads {
             for (i, label) in self.labels.iter().enumerate() {

@@ -206,7 +206,11 @@ fn capture_notes(trace: &Trace, arrivals: Option<Arrivals>, rate: Rate) -> Vec<S
         let seconds = info.duration_ns.saturating_sub(idle.ns) as f64 / 1e9;
         let own = info.wire_bytes as f64 * 8e-9 / seconds.max(1e-9);
         let (what, factor) = if rate >= own { ("compressed", rate / own) } else { ("stretched", own / rate) };
-        notes.push(format!("{what} in time by a factor of {}, its bursts with it: its own rate is {} Gbps on the wire", plain(factor), fixed(own)));
+        notes.push(format!(
+            "{what} in time by a factor of {}, its bursts with it: its own rate is {} Gbps on the wire",
+            plain(factor),
+            fixed(own)
+        ));
     }
     notes
 }

@@ -20,9 +20,15 @@ pub(super) fn headline(machine: &Machine, pairs: &[Pair], v: &Verdict, best: &Pa
         (Some(winner), "loss") => {
             format!("{winner} alone carries {load} Gbps without loss; {}.", next_in_line(v, pairs))
         }
-        (Some(winner), by @ ("no_drop_gbps" | "lost_pct")) => {
-            let most = if by == "lost_pct" { "loses least of it" } else { "carries most without loss" };
-            format!("None carries {load} Gbps without loss; {winner} {most}: {}.", told(by, v.margin.as_ref()))
+        (Some(winner), by @ "no_drop_gbps") => {
+            let told = told(by, v.margin.as_ref());
+            format!("None carries {load} Gbps without loss; {winner} carries most without loss: {told}.")
+        }
+        (Some(winner), by @ "lost_pct") => {
+            let told = told(by, v.margin.as_ref());
+            format!(
+                "None carries {load} Gbps without loss; of those that carry most, {winner} loses least of it: {told}."
+            )
         }
         (Some(winner), by) => {
             let told = told(by, v.margin.as_ref());
@@ -33,7 +39,9 @@ pub(super) fn headline(machine: &Machine, pairs: &[Pair], v: &Verdict, best: &Pa
         }
         (None, _) if carriers.is_empty() => {
             let most = best.full.no_drop_gbps.map_or(String::new(), |n| format!(" (about {} Gbps)", num(n)));
-            format!("No winner: none carries {load} Gbps without loss, and what they carry{most} does not differ by more than noise.")
+            format!(
+                "No winner: none carries {load} Gbps without loss, and what they carry{most} does not differ by more than noise."
+            )
         }
         (None, _) if pairs.len() == 1 => format!("{carriers} carries {load} Gbps without loss."),
         (None, _) => {
@@ -44,7 +52,9 @@ pub(super) fn headline(machine: &Machine, pairs: &[Pair], v: &Verdict, best: &Pa
                 format!(" ({also} in some placements or arrivals only)")
             };
             let verb = if carriers.contains(" and ") { "carry" } else { "carries" };
-            format!("No winner: {carriers} {verb} {load} Gbps without loss{also}, and nothing tells the best apart by more than noise.")
+            format!(
+                "No winner: {carriers} {verb} {load} Gbps without loss{also}, and nothing tells the best apart by more than noise."
+            )
         }
     };
     if carriers.is_empty() && !v.carries.iter().all(|s| s.left_out) {
@@ -66,7 +76,8 @@ fn for_sale(pairs: &[Pair], v: &Verdict) -> String {
     let standing = |p: &Pair| v.carries.iter().find(|s| s.label == p.full.label);
     let able = |p: &&Pair| p.full.today == Today::Yes && standing(p).is_some_and(|s| !s.left_out);
     let sold: Vec<&Pair> = pairs.iter().filter(able).collect();
-    if v.winner.as_ref().is_some_and(|w| sold.iter().any(|p| p.full.label == *w)) || sold.len() == pairs.len() {
+    if v.winner.as_ref().is_some_and(|w| sold.iter().any(|p| p.full.label == *w)) || sold.len() == pairs.len()
+    {
         return String::new();
     }
     let labels = |wanted: Carries| -> Vec<&str> {
@@ -80,7 +91,11 @@ fn for_sale(pairs: &[Pair], v: &Verdict) -> String {
         ([], Some(most)) => {
             format!(" Of what can be bought {} carries most, {} Gbps.", most.full.label, num(carried(most)))
         }
-        (all, _) => format!(" Of what can be bought {} {} the load.", list(all), if all.len() > 1 { "carry" } else { "carries" }),
+        (all, _) => format!(
+            " Of what can be bought {} {} the load.",
+            list(all),
+            if all.len() > 1 { "carry" } else { "carries" }
+        ),
     }
 }
 
@@ -88,8 +103,7 @@ fn for_sale(pairs: &[Pair], v: &Verdict) -> String {
 fn wants(machine: &Machine, v: &Verdict, best: &Pair) -> String {
     let cores = best.full.report.per_core.len();
     let (label, load) = (&best.full.label, v.load_gbps);
-    let edge = v.edges.iter().find(|d| d.interface == *label).or_else(|| v.diagnoses.iter().find(|d| d.interface == *label));
-    let why = edge.map_or(Mechanism::None, |d| d.mechanism);
+    let why = v.diagnoses.iter().find(|d| d.interface == *label).map_or(Mechanism::None, |d| d.mechanism);
     match (best.full.no_drop_gbps, why) {
         (_, Mechanism::RssImbalance | Mechanism::PortImbalance) => {
             format!(" More cores do not help {label} while its load lies on few of them.")
@@ -106,7 +120,10 @@ fn wants(machine: &Machine, v: &Verdict, best: &Pair) -> String {
             let r = &best.full.report;
             let mpps = r.counted.offered as f64 / r.measured_s.max(1e-12) / 1e6;
             let wanted = (mpps * r.cycles_per_packet / (machine.ghz * 1e3)).ceil();
-            format!(" For {} Gbps {label} needs about {wanted:.0} cores like these, or a lower rate.", num(load))
+            format!(
+                " For {} Gbps {label} needs about {wanted:.0} cores like these, or a lower rate.",
+                num(load)
+            )
         }
         (Some(carried), _) if carried > 0.0 => format!(" Up to {} Gbps {label} loses nothing.", num(carried)),
         _ => String::new(),

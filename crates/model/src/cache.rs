@@ -1,10 +1,12 @@
-//! One set-associative array, a set in one host cache line.
+//! One set-associative array, a set in one host cache line, or in two where it has more than 16 ways.
 //!
 //! A way holds a line number and two flags. Ways have positions because the LLC's masks (DDIO,
 //! inclusive) name positions.
 
 /// Most ways that a set can have.
-pub const WAYS: usize = 16;
+pub const WAYS: usize = 32;
+/// Ways that one line of the host holds.
+const NARROW: usize = 16;
 
 /// The line was written and memory does not know.
 pub const DIRTY: u32 = 1 << 31;
@@ -38,33 +40,16 @@ impl Entry {
 
 #[repr(align(64))]
 #[derive(Clone, Copy)]
-struct Set([u32; WAYS]);
+struct Set<const W: usize>([u32; W]);
 
-impl Set {
-    /// The ways that hold `line`, a bit each: every access asks, so all ways are compared at once. Compilers
-    /// find the compares, but not the way from them to bits.
-    #[cfg(target_arch = "x86_64")]
-    #[inline]
-    fn ways_of(&self, line: u32) -> u32 {
-        use core::arch::x86_64::{
-            __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_load_si128, _mm_movemask_epi8, _mm_packs_epi16,
-            _mm_packs_epi32, _mm_set1_epi32,
-        };
-        let ways: *const __m128i = self.0.as_ptr().cast();
-        // SAFETY: x86-64 has SSE2, and a set is four vectors, aligned to 64 bytes.
-        unsafe {
-            let (tag, line) = (_mm_set1_epi32(!FLAGS as i32), _mm_set1_epi32(line as i32));
-            let four = |i| _mm_cmpeq_epi32(_mm_and_si128(_mm_load_si128(ways.add(i)), tag), line);
-            let eight = |i| _mm_packs_epi32(four(i), four(i + 1));
-            _mm_movemask_epi8(_mm_packs_epi16(eight(0), eight(2))) as u32
-        }
-    }
+impl<const W: usize> Set<W> {
+    const EMPTY: Set<W> = Set([EMPTY; W]);
 
     /// The ways that hold `line`, a bit each.
-    #[cfg(not(target_arch = "x86_64"))]
+    #[inline]
     fn ways_of(&self, line: u32) -> u32 {
-        let ways = self.0.iter().enumerate();
-        ways.fold(0, |bits, (way, t)| bits | u32::from(t & !FLAGS == line) << way)
+        let (lines, _) = self.0.as_chunks();
+        lines.iter().rev().fold(0, |bits, ways| bits << NARROW | among(ways, line))
     }
 
     /// The way that holds `line`.
@@ -78,6 +63,66 @@ impl Set {
     fn empty(&self, mask: u32) -> Option<usize> {
         first(self.ways_of(EMPTY) & mask)
     }
+
+    /// Whether `line` is here; moves it to the front and marks it dirty if `write`.
+    #[inline]
+    fn hit(&mut self, line: u32, write: bool) -> bool {
+        let Some(way) = self.find(line) else { return false };
+        let e = self.0[way] | if write { DIRTY } else { 0 };
+        if way > 0 {
+            self.0.copy_within(0..way, 1);
+        }
+        self.0[0] = e;
+        true
+    }
+
+    /// Puts an entry in front of `ways`; what the last one held.
+    #[inline]
+    fn push(&mut self, ways: usize, entry: Entry) -> Entry {
+        let last = Entry(self.0[ways - 1]);
+        // All positions, so that the length is known when this is compiled; those from `ways` on stay empty.
+        let rest = self.0[ways..].len();
+        self.0.copy_within(0..W - 1, 1);
+        self.0[W - rest..].fill(EMPTY);
+        self.0[0] = entry.0;
+        last
+    }
+
+    /// Takes a line out; those behind it move up.
+    #[inline]
+    fn remove(&mut self, ways: usize, line: u32) -> Option<Entry> {
+        let way = self.find(line)?;
+        let e = Entry(self.0[way]);
+        self.0.copy_within(way + 1..ways, way);
+        self.0[ways - 1] = EMPTY;
+        Some(e)
+    }
+}
+
+/// Which of these ways hold `line`, a bit each: every access asks, so all are compared at once. Compilers find the
+/// compares, but not the way from them to bits.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn among(ways: &[u32; NARROW], line: u32) -> u32 {
+    use core::arch::x86_64::{
+        __m128i, _mm_and_si128, _mm_cmpeq_epi32, _mm_loadu_si128, _mm_movemask_epi8, _mm_packs_epi16,
+        _mm_packs_epi32, _mm_set1_epi32,
+    };
+    let ways: *const __m128i = ways.as_ptr().cast();
+    // SAFETY: x86-64 has SSE2, and so many ways are four vectors.
+    unsafe {
+        let (tag, line) = (_mm_set1_epi32(!FLAGS as i32), _mm_set1_epi32(line as i32));
+        let four = |i| _mm_cmpeq_epi32(_mm_and_si128(_mm_loadu_si128(ways.add(i)), tag), line);
+        let eight = |i| _mm_packs_epi32(four(i), four(i + 1));
+        _mm_movemask_epi8(_mm_packs_epi16(eight(0), eight(2))) as u32
+    }
+}
+
+/// Which of these ways hold `line`, a bit each.
+#[cfg(not(target_arch = "x86_64"))]
+fn among(ways: &[u32; NARROW], line: u32) -> u32 {
+    let ways = ways.iter().enumerate();
+    ways.fold(0, |bits, (way, t)| bits | u32::from(t & !FLAGS == line) << way)
 }
 
 #[inline]
@@ -85,76 +130,59 @@ fn first(ways: u32) -> Option<usize> {
     (ways != 0).then(|| ways.trailing_zeros() as usize)
 }
 
-/// Random or LRU choice among the ways of a mask.
-pub struct Array {
-    sets: Vec<Set>,
-    /// Ages for LRU, larger is more recent; empty for random replacement.
-    ages: Vec<[u32; WAYS]>,
+/// Sets, in as many lines of the host as their ways need.
+enum Sets {
+    Narrow(Vec<Set<NARROW>>),
+    Wide(Vec<Set<WAYS>>),
+}
+
+impl Sets {
+    fn new(sets: usize, ways: usize) -> Sets {
+        if ways <= NARROW { Sets::Narrow(vec![Set::EMPTY; sets]) } else { Sets::Wide(vec![Set::EMPTY; sets]) }
+    }
+}
+
+/// The same of either kind of sets.
+macro_rules! either {
+    ($sets:expr, $s:ident => $do:expr) => {
+        match $sets {
+            Sets::Narrow($s) => $do,
+            Sets::Wide($s) => apart(|| $do),
+        }
+    };
+}
+
+/// Out of the way of the code for narrow sets, which most caches have.
+#[cold]
+#[inline(never)]
+fn apart<T>(f: impl FnOnce() -> T) -> T {
+    f()
+}
+
+/// Which way of a full set goes.
+struct Choice {
+    ways: usize,
+    /// Ages for LRU, larger is more recent, way by way; empty for random replacement.
+    ages: Vec<u32>,
     tick: u32,
     seed: u64,
 }
 
-impl Array {
-    /// `sets` empty sets.
-    pub fn new(sets: usize, lru: bool, seed: u64) -> Array {
-        Array {
-            sets: vec![Set([EMPTY; WAYS]); sets],
-            ages: if lru { vec![[0; WAYS]; sets] } else { Vec::new() },
-            tick: 0,
-            seed: seed | 1,
-        }
-    }
-
-    /// The way that holds `line`.
+impl Choice {
+    /// A way was used.
     #[inline]
-    pub fn find(&self, set: usize, line: u32) -> Option<usize> {
-        self.sets[set].find(line)
-    }
-
-    /// What a way holds.
-    #[inline]
-    pub fn get(&self, set: usize, way: usize) -> Entry {
-        Entry(self.sets[set].0[way])
-    }
-
-    /// Overwrites a way and marks it used.
-    #[inline]
-    pub fn set(&mut self, set: usize, way: usize, entry: Entry) {
-        self.sets[set].0[way] = entry.0;
-        self.used(set, way);
-    }
-
-    /// Empties a way; what it held.
-    #[inline]
-    pub fn clear(&mut self, set: usize, way: usize) -> Entry {
-        let e = self.get(set, way);
-        self.sets[set].0[way] = EMPTY;
-        e
-    }
-
-    /// Marks a way used (LRU).
-    #[inline]
-    pub fn used(&mut self, set: usize, way: usize) {
-        if let Some(ages) = self.ages.get_mut(set) {
+    fn used(&mut self, set: usize, way: usize) {
+        if !self.ages.is_empty() {
             self.tick += 1;
-            ages[way] = self.tick;
+            self.ages[set * self.ways + way] = self.tick;
         }
     }
 
-    /// Puts `entry` into a way of `mask`: an empty one, else the replacement's choice; the victim.
-    pub fn insert(&mut self, set: usize, mask: u32, entry: Entry) -> Option<Entry> {
-        let way = match self.sets[set].empty(mask) {
-            Some(way) => way,
-            None => self.victim(set, mask),
-        };
-        let old = self.get(set, way);
-        self.set(set, way, entry);
-        if old.0 & !FLAGS == EMPTY { None } else { Some(old) }
-    }
-
+    #[inline(always)]
     fn victim(&mut self, set: usize, mask: u32) -> usize {
-        if let Some(ages) = self.ages.get(set) {
-            let ways = (0..WAYS).filter(|w| mask >> w & 1 == 1);
+        if !self.ages.is_empty() {
+            let ages = &self.ages[set * self.ways..][..self.ways];
+            let ways = (0..self.ways).filter(|w| mask >> w & 1 == 1);
             return ways.min_by_key(|w| ages[*w]).unwrap_or(0);
         }
         // xorshift64*: one multiplication, the same on every machine.
@@ -165,7 +193,7 @@ impl Array {
         let nth = ((u64::from(r) * u64::from(mask.count_ones())) >> 32) as u32;
         let low = mask.trailing_zeros();
         // Most masks are of ways in a row; how often a loop is gone through the host could not guess.
-        if (mask >> low) & ((mask >> low) + 1) == 0 {
+        if (mask >> low) & (mask >> low).wrapping_add(1) == 0 {
             return (low + nth) as usize;
         }
         let mut m = mask;
@@ -176,58 +204,94 @@ impl Array {
     }
 }
 
+/// Random or LRU choice among the ways of a mask.
+pub struct Array {
+    sets: Sets,
+    choice: Choice,
+}
+
+impl Array {
+    /// `sets` empty sets of `ways`.
+    pub fn new(sets: usize, ways: usize, lru: bool, seed: u64) -> Array {
+        let ages = if lru { vec![0; sets * ways] } else { Vec::new() };
+        Array { sets: Sets::new(sets, ways), choice: Choice { ways, ages, tick: 0, seed: seed | 1 } }
+    }
+
+    /// The way that holds `line`.
+    #[inline]
+    pub fn find(&self, set: usize, line: u32) -> Option<usize> {
+        either!(&self.sets, sets => sets[set].find(line))
+    }
+
+    /// What a way holds.
+    #[inline]
+    pub fn get(&self, set: usize, way: usize) -> Entry {
+        Entry(either!(&self.sets, sets => sets[set].0[way]))
+    }
+
+    /// Overwrites a way and marks it used.
+    #[inline]
+    pub fn set(&mut self, set: usize, way: usize, entry: Entry) {
+        either!(&mut self.sets, sets => sets[set].0[way] = entry.0);
+        self.choice.used(set, way);
+    }
+
+    /// Empties a way; what it held.
+    #[inline]
+    pub fn clear(&mut self, set: usize, way: usize) -> Entry {
+        Entry(either!(&mut self.sets, sets => std::mem::replace(&mut sets[set].0[way], EMPTY)))
+    }
+
+    /// Puts `entry` into a way of `mask`: an empty one, else the replacement's choice; the victim.
+    pub fn insert(&mut self, set: usize, mask: u32, entry: Entry) -> Option<Entry> {
+        let choice = &mut self.choice;
+        let old = either!(&mut self.sets, sets => {
+            let ways = &mut sets[set];
+            let way = match ways.empty(mask) {
+                Some(way) => way,
+                None => choice.victim(set, mask),
+            };
+            choice.used(set, way);
+            Entry(std::mem::replace(&mut ways.0[way], entry.0))
+        });
+        if old.0 & !FLAGS == EMPTY { None } else { Some(old) }
+    }
+}
+
 /// A core's own cache, L1 or L2: LRU by position, the most recent first.
 pub struct Private {
-    sets: Vec<Set>,
+    sets: Sets,
     ways: usize,
 }
 
 impl Private {
-    /// `sets` (a power of two) of `ways`.
+    /// `sets` empty sets of `ways`.
     pub fn new(sets: usize, ways: usize) -> Private {
-        Private { sets: vec![Set([EMPTY; WAYS]); sets], ways }
+        Private { sets: Sets::new(sets, ways), ways }
     }
 
     /// Whether `line` is in its `set`; moves it to the front and marks it dirty if `write`.
     #[inline]
     pub fn hit(&mut self, set: usize, line: u32, write: bool) -> bool {
-        let set = &mut self.sets[set];
-        let Some(way) = set.find(line) else { return false };
-        let e = set.0[way] | if write { DIRTY } else { 0 };
-        if way > 0 {
-            set.0.copy_within(0..way, 1);
-        }
-        set.0[0] = e;
-        true
+        either!(&mut self.sets, sets => sets[set].hit(line, write))
     }
 
     /// Whether `line` is in its `set`, without using it.
     #[inline]
     pub fn has(&self, set: usize, line: u32) -> bool {
-        self.sets[set].find(line).is_some()
+        either!(&self.sets, sets => sets[set].find(line)).is_some()
     }
 
     /// Puts a line in front of its `set`; the victim.
+    #[inline(always)]
     pub fn insert(&mut self, set: usize, entry: Entry) -> Option<Entry> {
-        let ways = self.ways;
-        let set = &mut self.sets[set];
-        let last = Entry(set.0[ways - 1]);
-        // All positions, so that the length is known when this is compiled; those from `ways` on stay empty.
-        let rest = set.0[ways..].len();
-        set.0.copy_within(0..WAYS - 1, 1);
-        set.0[WAYS - rest..].fill(EMPTY);
-        set.0[0] = entry.0;
+        let last = either!(&mut self.sets, sets => sets[set].push(self.ways, entry));
         if last.0 & !FLAGS == EMPTY { None } else { Some(last) }
     }
 
     /// Takes a line out of its `set`.
+    #[inline]
     pub fn remove(&mut self, set: usize, line: u32) -> Option<Entry> {
-        let ways = self.ways;
-        let set = &mut self.sets[set];
-        let way = set.find(line)?;
-        let e = Entry(set.0[way]);
-        set.0.copy_within(way + 1..ways, way);
-        set.0[ways - 1] = EMPTY;
-        Some(e)
+        either!(&mut self.sets, sets => sets[set].remove(self.ways, line))
     }
 }

@@ -15,6 +15,7 @@
 //!   which lines are on the far one: it lies in DRAM, a mark beside each line.
 
 use crate::cache::{Array, DIRTY, Entry, IO, Private};
+use crate::divisor::Divisor;
 use crate::profile::{L1_SETS, Placement, Replacement, Server, SliceHash};
 use crate::sampling::Sample;
 use crate::space::Lines;
@@ -90,9 +91,9 @@ pub struct Hierarchy {
     pub(crate) sample: Sample,
     /// What of the L2 is in the L1 as well; none where the profile does not tell them apart.
     l1: Vec<Private>,
-    l1_sets: u32,
+    l1_sets: Divisor,
     l2: Vec<Private>,
-    l2_sets: u32,
+    l2_sets: Divisor,
     llc: Array,
     /// The first core on the far node.
     far: usize,
@@ -100,12 +101,12 @@ pub struct Hierarchy {
     owner: Vec<u8>,
     /// Physical page of each 2 MB page.
     frames: Vec<u32>,
-    slices: u32,
+    slices: Divisor,
     hash: SliceHash,
-    set_mask: u32,
-    set_bits: u32,
-    /// Bits of a set's place among those of its slice that are stored.
-    stored_bits: u32,
+    /// The sets of a slice that are stored, and for each of them the slice that its first line lies in if slices
+    /// are balanced.
+    slice_sets: Divisor,
+    starts: Vec<u32>,
     ddio: u32,
     inclusive: u32,
     victims: u32,
@@ -126,30 +127,29 @@ impl Hierarchy {
     /// The same with the sets of `sample` alone: no other line may be asked for.
     pub(crate) fn sampled(server: &Server, lines: &Lines, sample: Sample, seed: u64) -> Hierarchy {
         let c = &server.caches;
-        let all = (1u32 << c.ways) - 1;
-        let ddio = (1 << c.ddio_ways) - 1;
-        let inclusive = all & !((1 << (c.ways - c.inclusive_ways)) - 1);
-        let l2_sets = server.l2_sets() / sample.one_in();
+        let all = lowest(c.ways);
+        let ddio = lowest(c.ddio_ways);
+        let inclusive = all & !lowest(c.ways - c.inclusive_ways);
+        let l2_sets = sample.sets(server.l2_sets());
         let l2 = || Private::new(l2_sets as usize, c.l2_ways as usize);
-        // As many places for sampled lines as the sample stands for, if not the same ones.
-        let l1_sets = (L1_SETS / sample.one_in()).max(1);
+        let l1_sets = sample.sets(L1_SETS);
         let l1 = || Private::new(l1_sets as usize, server.l1_ways() as usize);
         let cores = server.all_cores();
-        let llc_sets = c.slices * c.sets_per_slice / sample.one_in();
+        let starts = starts(c.sets_per_slice, &sample);
+        let llc_sets = c.slices as usize * starts.len();
         Hierarchy {
             l1: (0..cores).filter(|_| server.l1_ways() > 0).map(|_| l1()).collect(),
-            l1_sets,
+            l1_sets: Divisor::new(l1_sets),
             l2: (0..cores).map(|_| l2()).collect(),
-            l2_sets,
+            l2_sets: Divisor::new(l2_sets),
             far: cores as usize,
-            llc: Array::new(llc_sets as usize, c.replacement == Replacement::Lru, mix(seed ^ 0x11c)),
+            llc: Array::new(llc_sets, c.ways as usize, c.replacement == Replacement::Lru, mix(seed ^ 0x11c)),
             owner: vec![0; sample.rank(lines.shared) as usize],
             frames: frames(c.placement, lines.all.div_ceil(PAGE), seed),
-            slices: c.slices,
+            slices: Divisor::new(c.slices),
             hash: c.slice_hash,
-            set_mask: c.sets_per_slice - 1,
-            set_bits: c.sets_per_slice.trailing_zeros(),
-            stored_bits: c.sets_per_slice.trailing_zeros() - sample.one_in().trailing_zeros(),
+            slice_sets: Divisor::new(starts.len() as u32),
+            starts,
             ddio,
             inclusive,
             victims: if ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
@@ -162,7 +162,8 @@ impl Hierarchy {
 
     /// `cores` more, on the far node, with L2s as those of `server`.
     pub fn add_far(&mut self, server: &Server, cores: u32) {
-        let l2 = || Private::new(self.l2_sets as usize, server.caches.l2_ways as usize);
+        let sets = self.sample.sets(server.l2_sets());
+        let l2 = || Private::new(sets as usize, server.caches.l2_ways as usize);
         self.l2.extend((0..cores).map(|_| l2()));
     }
 
@@ -180,24 +181,28 @@ impl Hierarchy {
     /// The L2 set of a line.
     #[inline]
     fn l2_set(&self, line: u32) -> usize {
-        (self.sample.rank(line) & (self.l2_sets - 1)) as usize
+        self.l2_sets.of(self.sample.rank(line)).1 as usize
     }
 
-    /// The LLC set of a line. Within a slice the low address bits choose the set; if balanced, successive
-    /// runs of `sets_per_slice` lines rotate over the slices from a start that the low bits permute, so that any
-    /// contiguous stretch is spread evenly, as the processors' hash does.
+    /// The L1 set of a line.
+    fn l1_set(&self, line: u32) -> usize {
+        self.l1_sets.of(self.sample.rank(line)).1 as usize
+    }
+
+    /// The LLC set of a line. Within a slice the low address bits choose the set, or the remainder of the address
+    /// where their number is no power of two; if balanced, successive runs of `sets_per_slice` lines rotate over the
+    /// slices from a start that the set permutes, so that any contiguous stretch is spread evenly, as the
+    /// processors' hash does.
     #[inline]
     fn set_of(&self, line: u32) -> usize {
         let frame = self.frames.get((line / PAGE) as usize).copied().unwrap_or(line / PAGE);
-        let physical = (u64::from(frame) << 15) | u64::from(line % PAGE);
-        let low = physical as u32 & self.set_mask;
-        let turn = (physical >> self.set_bits) as u32;
+        let physical = frame << PAGE.trailing_zeros() | line % PAGE;
+        let (turn, set) = self.slice_sets.of(self.sample.rank(physical));
         let pick = match self.hash {
-            SliceHash::Balanced => turn.wrapping_add(low ^ (low >> 4) ^ (low >> 8)),
-            SliceHash::Random => (mix(physical) >> 32) as u32,
+            SliceHash::Balanced => turn.wrapping_add(self.starts[set as usize]),
+            SliceHash::Random => (mix(physical.into()) >> 32) as u32,
         };
-        let slice = pick % self.slices;
-        ((slice << self.stored_bits) | self.sample.rank(low)) as usize
+        self.slices.of(pick).1 as usize * self.starts.len() + set as usize
     }
 
     /// A load (or store) of `core`.
@@ -220,7 +225,7 @@ impl Hierarchy {
 
     /// The line comes to the front of the core's L1. What falls out is in the L2 anyway.
     fn use_l1(&mut self, core: usize, line: u32) {
-        let set = (self.sample.rank(line) & (self.l1_sets - 1)) as usize;
+        let set = self.l1_set(line);
         if let Some(l1) = self.l1.get_mut(core)
             && !l1.hit(set, line, false)
         {
@@ -229,8 +234,12 @@ impl Hierarchy {
     }
 
     /// Takes a line that a core's L2 had from its L1; whether that had it, too.
+    #[inline]
     fn leave_l1(&mut self, core: usize, line: u32) -> bool {
-        let set = (self.sample.rank(line) & (self.l1_sets - 1)) as usize;
+        if self.l1.is_empty() {
+            return false;
+        }
+        let set = self.l1_set(line);
         self.l1.get_mut(core).is_some_and(|l1| l1.remove(set, line).is_some())
     }
 
@@ -451,6 +460,17 @@ impl Hierarchy {
         }
         level
     }
+}
+
+/// The lowest `n` of 32 ways, a bit each.
+fn lowest(n: u32) -> u32 {
+    u32::MAX.checked_shr(32 - n).unwrap_or(0)
+}
+
+/// Where each stored set's turns over the slices begin: a permutation of the sets' numbers.
+fn starts(sets: u32, sample: &Sample) -> Vec<u32> {
+    let stored = 0..sample.sets(sets);
+    stored.map(|set| sample.set(set, sets)).map(|set| set ^ (set >> 4) ^ (set >> 8)).collect()
 }
 
 fn frames(placement: Placement, pages: u32, seed: u64) -> Vec<u32> {

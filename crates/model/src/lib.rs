@@ -12,6 +12,7 @@ mod app;
 pub mod cache;
 mod costs;
 mod course;
+mod divisor;
 mod dram;
 mod emulator;
 mod engine;

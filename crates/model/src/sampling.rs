@@ -2,7 +2,8 @@
 //!
 //! A set is chosen by the low ten bits of the line number, in pairs of lines: these bits are the L2's
 //! whole index and part of the LLC's, so a chosen L2 set and a chosen LLC set see every access that
-//! concerns them. A core's access to any other line costs the mean of its kind's recent accesses.
+//! concerns them. Where a cache's number of sets is no multiple of 1024, its sets are not chosen but made: as large a
+//! part of them, over which the chosen lines take turns. A core's access to any other line costs the mean of its kind's recent accesses.
 
 use crate::hierarchy::{Level, mix};
 
@@ -79,6 +80,21 @@ impl Sample {
     /// Lines that one of these stands for.
     pub(crate) fn one_in(&self) -> u32 {
         self.one_in
+    }
+
+    /// Of `sets`, how many are stored: as large a part as of the lines is simulated, to the nearest.
+    pub(crate) fn sets(&self, sets: u32) -> u32 {
+        ((sets + self.one_in / 2) / self.one_in).max(1)
+    }
+
+    /// Which of `sets` a stored one is; a number of its own where it is none of them.
+    pub(crate) fn set(&self, stored: u32, sets: u32) -> u32 {
+        if !sets.is_multiple_of(LINES) {
+            return stored;
+        }
+        let (block, nth) = (stored >> self.shift, stored % (1 << self.shift));
+        let low = self.ranks.iter().rposition(|rank| u32::from(*rank) == nth).unwrap_or(0);
+        block * LINES + low as u32
     }
 
     /// Whether a line is simulated.
@@ -270,6 +286,31 @@ mod tests {
                 let bits = (0..=more).filter(|i| sample.has(from + i)).fold(0, |bits, i| bits | 1 << i);
                 assert_eq!(sample.among(from, from + more), bits, "{from} and {more} more");
             }
+        }
+    }
+
+    #[test]
+    fn stored_sets_are_those_of_the_simulated_lines() {
+        for (one_in, sets) in [(1, 64), (1, 1280), (32, 1024), (32, 2048), (64, 12_288)] {
+            let sample = Sample::new(one_in, 7);
+            for line in (0..3 * sets).filter(|l| sample.has(*l)) {
+                let stored = sample.rank(line) % sample.sets(sets);
+                assert_eq!(sample.set(stored, sets), line % sets, "one in {one_in} of {sets}, line {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn other_numbers_of_sets_get_as_large_a_part() {
+        for (one_in, sets, stored) in
+            [(32, 64, 2), (32, 1792, 56), (32, 1280, 40), (64, 1500, 23), (64, 20, 1)]
+        {
+            let sample = Sample::new(one_in, 7);
+            assert_eq!(sample.sets(sets), stored);
+            let mut lines = vec![0; stored as usize];
+            let all = (0..stored * LINES).filter(|l| sample.has(*l));
+            all.for_each(|l| lines[(sample.rank(l) % stored) as usize] += 1);
+            assert!(lines.iter().all(|n| *n == lines[0]), "{lines:?}");
         }
     }
 }

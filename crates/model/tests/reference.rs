@@ -8,7 +8,7 @@ mod naive;
 
 use caches::{Chance, small, tiny};
 use model::hierarchy::{Counts, Hierarchy, Level};
-use model::profile::{Caches, Placement};
+use model::profile::{Caches, Placement, Replacement};
 use naive::Naive;
 
 const CORES: u32 = 3;
@@ -118,6 +118,29 @@ fn other_shapes() {
     agree(&Caches { l2_ways: 8, sets_per_slice: 2, ways: 16, ..tiny() });
     agree(&Caches { l2_kib: 1, l2_ways: 16, sets_per_slice: 16, ways: 3, inclusive_ways: 1, ..tiny() });
     agree(&Caches { slices: 3, sets_per_slice: 4, adjacent_prefetch: true, ..tiny() });
+}
+
+#[test]
+fn more_ways_than_a_line_of_the_host_holds() {
+    let wide = Caches { l2_kib: 5, l2_ways: 20, sets_per_slice: 4, ways: 20, ..tiny() };
+    agree(&wide);
+    agree(&Caches {
+        replacement: Replacement::Random,
+        ddio_ways: 1,
+        ways: 1,
+        inclusive_ways: 1,
+        ..wide.clone()
+    });
+    agree(&Caches { l2_kib: 2, l2_ways: 32, sets_per_slice: 2, ways: 32, ddio_ways: 3, ..tiny() });
+    agree(&Caches { l1_kib: 80, ways: 17, ddio_ways: 17, inclusive_ways: 17, ..wide });
+}
+
+#[test]
+fn any_number_of_sets() {
+    let odd = Caches { l2_kib: 3, sets_per_slice: 7, slices: 3, ways: 3, ..tiny() };
+    agree(&odd);
+    agree(&Caches { l2_kib: 5, l2_ways: 16, sets_per_slice: 5, slices: 1, ways: 17, ..tiny() });
+    agree(&Caches { adjacent_prefetch: true, l1_kib: 4, ..odd });
 }
 
 #[test]

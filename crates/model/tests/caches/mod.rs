@@ -6,7 +6,7 @@ use model::hierarchy::mix;
 use model::profile::{Caches, Placement, Replacement, Server, SliceHash};
 
 /// A server with caches of a few lines. The profile's checks are for real machines: a
-/// [`model::hierarchy::Hierarchy`] takes any power-of-two number of sets.
+/// [`model::hierarchy::Hierarchy`] takes any number of sets.
 pub(crate) fn small(cores: u32, caches: Caches) -> Server {
     let mut server = Server::by_name("rxbisect-testbed").unwrap();
     (server.cores, server.caches) = (cores, caches);

@@ -46,7 +46,7 @@ impl Engine {
 
     /// A view outside any fibre, for set-up: it never hands over.
     pub fn set_up(&mut self, agent: Agent) -> View {
-        View::new(self.world.clone(), usize::from(u8::MAX) - 1, agent)
+        View::new(self.world.clone(), usize::MAX, agent)
     }
 
     /// Adds an agent that starts at time 0.

@@ -17,6 +17,7 @@ mod dram;
 mod emulator;
 mod engine;
 pub mod hierarchy;
+mod lines;
 mod meter;
 mod nic_core;
 mod pcie;
@@ -33,6 +34,7 @@ mod space;
 mod tables;
 mod validate;
 mod view;
+mod who;
 
 pub use app::App;
 pub use engine::{Engine, EngineError};

@@ -5,12 +5,14 @@ use memory::{Class, Ps, Side};
 use crate::costs::{Costs, shares};
 use crate::dram::Dram;
 use crate::hierarchy::{Hierarchy, Level};
+use crate::lines::WordLine;
 use crate::pcie::Link;
 use crate::profile::{NicKind, Server};
 use crate::sampling::{Cost, Kind, Prices, Sample};
 use crate::scenario::Pause;
 use crate::schedule::{PARKED, Schedule};
 use crate::space::{Layout, Pool, Words, expect};
+use crate::who::{Who, is_large, ones};
 
 /// Who an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,98 +60,6 @@ pub(crate) struct Pending {
     pub at: u64,
     /// What showed before `old`, and until when: doorbells follow each other within their way.
     pub older: (u64, u64),
-}
-
-/// What the world knows of a line of words. Who has a copy of it is a set of bits: one for each core, one for
-/// all cards, of which no two use the same words.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct WordLine {
-    /// Agents parked until it is written, a bit each.
-    pub watch: u64,
-    /// Who has a copy, and who had one until what was stored last shows at `changed`.
-    pub has: u64,
-    had: u64,
-    /// Of a contended line: when whoever has it to itself is done with it.
-    pub changed: u64,
-    /// Signals stored in it, wrapping.
-    pub stores: u32,
-}
-
-/// The bit of any card among those who have a copy.
-const CARD: u64 = 1 << 63;
-
-impl WordLine {
-    /// The bit of an agent; a view for set-up has none, and so never a copy.
-    pub(crate) fn bit(slot: usize, agent: Agent) -> u64 {
-        if agent.caches().is_none() { CARD } else { 1u64.checked_shl(slot as u32).unwrap_or(0) }
-    }
-
-    /// Who has a copy at `at`: what was stored but does not show yet changes nothing.
-    #[inline]
-    fn copies(&mut self, at: u64) -> &mut u64 {
-        if at >= self.changed { &mut self.has } else { &mut self.had }
-    }
-
-    /// `me` loads the line at `at`: whether it had no copy. Cores share a line until it is written. A card
-    /// keeps what it has read; a line that only one core had then lies in that core's L2.
-    #[inline]
-    pub(crate) fn load(&mut self, me: u64, at: u64) -> bool {
-        let copies = self.copies(at);
-        let missing = *copies & me == 0;
-        if me == CARD && missing && copies.is_power_of_two() {
-            *copies = me;
-        }
-        *copies |= me;
-        missing
-    }
-
-    /// What stands between `me` and a store at `at`.
-    #[inline]
-    pub(crate) fn claim(&mut self, me: u64, at: u64) -> Claim {
-        let cores = *self.copies(at) & !CARD;
-        match cores & me {
-            _ if cores == me => Claim::Free,
-            0 => Claim::Fetch,
-            _ => Claim::Recall,
-        }
-    }
-
-    /// Whether the line is on its way to `me` alone.
-    #[inline]
-    pub(crate) fn comes(&self, me: u64, at: u64) -> bool {
-        self.has == me && at < self.changed
-    }
-
-    /// `me` stored into the line at `at`, and that shows at `visible`.
-    #[inline]
-    pub(crate) fn wrote(&mut self, me: u64, at: u64, visible: u64) {
-        let shown = at >= self.changed;
-        if shown {
-            self.had = self.has;
-        }
-        // Of two stores that do not show yet, the first one takes the line away.
-        if shown || self.has != me {
-            self.changed = visible;
-        }
-        self.has = me;
-    }
-
-    /// `me` has a contended line to itself until `until`.
-    #[inline]
-    pub(crate) fn hold(&mut self, me: u64, until: u64) {
-        (self.has, self.changed) = (me, until);
-    }
-}
-
-/// What stands between a core and a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Claim {
-    /// Nothing: no other core has a copy.
-    Free,
-    /// The line has to come.
-    Fetch,
-    /// It is here, but others have copies to be taken from them.
-    Recall,
 }
 
 /// Per-core gauges that an observer reads between steps.
@@ -439,29 +349,50 @@ impl Sim {
     pub(crate) fn written(&mut self, line: u32, at: u64) {
         let l = &mut self.lines[line as usize];
         l.stores = l.stores.wrapping_add(1);
-        let mut watchers = l.watch;
-        while watchers != 0 {
-            let a = watchers.trailing_zeros() as usize;
-            watchers &= watchers - 1;
-            let reads = &self.slots[a].reads;
+        if !l.watch.is_empty() {
+            self.wake_watchers(line, at);
+        }
+    }
+
+    #[inline(never)]
+    fn wake_watchers(&mut self, line: u32, at: u64) {
+        self.watchers(line, |sim, a| {
+            let reads = &sim.slots[a].reads;
             let into = reads.iter().find(|r| r.line == line).and_then(|r| r.into).unwrap_or(0);
-            self.wake_at(a, at.saturating_sub(into));
+            sim.wake_at(a, at.saturating_sub(into));
+        });
+    }
+
+    /// What agent `number` is among those who wait for a line.
+    pub(crate) fn watcher(&self, number: usize) -> Who {
+        Who::agent(number, self.is_large())
+    }
+
+    /// Whether there are so many agents that sets of them take more than a word.
+    pub(crate) fn is_large(&self) -> bool {
+        is_large(self.slots.len())
+    }
+
+    /// `wake` for each agent that is parked on `line`.
+    #[inline(always)]
+    fn watchers(&mut self, line: u32, wake: impl Fn(&mut Sim, usize)) {
+        let (near, aside) = self.lines[line as usize].watch.members();
+        ones(near).for_each(|a| wake(self, a));
+        for (i, word) in aside.iter().flatten().enumerate() {
+            ones(*word).for_each(|bit| wake(self, i * 64 + bit));
         }
     }
 
     /// Agent `by` takes the contended line `line` from those who have copies, at `at`: whoever polls it must fetch
     /// it again, from its next load on. Who waits for its word to change does not care.
     pub(crate) fn taken(&mut self, line: u32, at: u64, by: usize) {
-        let mut watchers = self.lines[line as usize].watch;
-        while watchers != 0 {
-            let a = watchers.trailing_zeros() as usize;
-            watchers &= watchers - 1;
-            let read = self.slots[a].reads.iter().find(|r| r.line == line && r.into.is_some());
+        self.watchers(line, |sim, a| {
+            let read = sim.slots[a].reads.iter().find(|r| r.line == line && r.into.is_some());
             if let Some(into) = read.and_then(|r| r.into) {
                 // Of two at one time, the agent with the smaller number is first (A18).
-                self.wake_at(a, (at + u64::from(a < by)).saturating_sub(into));
+                sim.wake_at(a, (at + u64::from(a < by)).saturating_sub(into));
             }
-        }
+        });
     }
 
     /// A parked agent wakes on the first point of its polling grid from `at` on.
@@ -537,7 +468,7 @@ impl Sim {
                 t => format!("at {:.3} us", t as f64 / 1e6),
             };
             let waits: Vec<_> =
-                (0..self.lines.len()).filter(|l| self.lines[*l].watch >> i & 1 == 1).take(4).collect();
+                (0..self.lines.len()).filter(|l| self.lines[*l].watch.has(self.watcher(i))).take(4).collect();
             let _ = writeln!(
                 out,
                 "{:?}: {when}, last at {:.3} us, waits for word lines {waits:?}",

@@ -15,11 +15,13 @@ use memory::{Buf, Ps};
 
 use crate::costs::STORES;
 use crate::hierarchy::Level;
+use crate::lines::{Claim, copier};
 use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
-use crate::sim::{Agent, BEHIND, Claim, Pending, Read, Sim, WordLine};
+use crate::sim::{Agent, BEHIND, Pending, Read, Sim};
 use crate::space::{Origin, PoolId, Table};
+use crate::who::Who;
 use calls::Place;
 
 /// The world, shared by the views of one simulation on one thread.
@@ -50,8 +52,9 @@ pub struct View {
     clock: u64,
     /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
     drained: u64,
-    /// What the agent is, at hand for every access: its bit in [`WordLine`], its caches if it has some, its port.
-    me: u64,
+    /// What the agent is, at hand for every access: its place in the sets of a line of words, its caches if it has some,
+    /// its port.
+    me: Who,
     core: Option<u32>,
     /// How much further than the window it may run on (A27).
     ahead: u64,
@@ -92,14 +95,14 @@ pub struct View {
 impl View {
     pub(crate) fn new(world: World, slot: usize, agent: Agent) -> View {
         // SAFETY: no other reference to the world lives while a view is made: on its fibre, or for set-up.
-        let hierarchy = unsafe { &(*world.get()).hierarchy };
+        let (hierarchy, large) = unsafe { (&(*world.get()).hierarchy, (*world.get()).is_large()) };
         View {
             far: agent.caches().is_some_and(|core| hierarchy.is_far(core as usize)),
             world,
             yielder: std::ptr::null(),
             slot,
             agent,
-            me: WordLine::bit(slot, agent),
+            me: copier(slot, agent, large),
             core: agent.caches(),
             ahead: 0,
             behind: true,
@@ -250,6 +253,7 @@ impl View {
     fn parks(&mut self, until: u64, period: u64) {
         let slot = self.slot;
         let reads = self.read_count.min(READS);
+        let me = self.sim().watcher(slot);
         {
             let sim = self.sim();
             sim.slots[slot].parked_at = self.clock;
@@ -258,7 +262,7 @@ impl View {
             sim.slots[slot].reads.clear();
             for read in &self.reads[..reads] {
                 let line = &mut sim.lines[read.line as usize];
-                line.watch |= 1 << slot;
+                line.watch.insert(me);
                 let into = read.into.filter(|_| period > 1);
                 sim.slots[slot].reads.push(Read { into, ..*read });
                 if line.stores != read.stores {
@@ -273,7 +277,7 @@ impl View {
         self.hand_over();
         let sim = self.sim();
         for read in &self.reads[..reads] {
-            sim.lines[read.line as usize].watch &= !(1 << slot);
+            sim.lines[read.line as usize].watch.remove(me);
         }
         self.forget();
     }

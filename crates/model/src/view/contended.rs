@@ -7,7 +7,6 @@ use super::View;
 use crate::hierarchy::{Level, mix};
 use crate::profile::NicKind;
 use crate::sampling::Kind;
-use crate::sim::WordLine;
 
 /// Readers of a line that is held get it within so many ps of each other: less than a cycle.
 const TURNS: u64 = 256;
@@ -24,8 +23,8 @@ impl View {
         self.polls(line);
         self.clock += costs.op;
         let l = &mut self.sim().lines[line as usize];
-        if l.has & me == 0 {
-            l.has |= me;
+        if !l.has.has(me) {
+            l.has.insert(me);
             let held = l.changed.saturating_sub(at);
             // Those who wait for one line get it one by one, in an order that nothing fixes (A18).
             let turn = if held > 0 { mix(at << 6 ^ self.slot as u64) % TURNS } else { 0 };
@@ -40,9 +39,10 @@ impl View {
     pub(super) fn post(&mut self, core: u32, line: u32) -> u64 {
         self.order();
         let (me, at, costs) = (self.me, self.clock, self.sim().costs);
-        let WordLine { has, changed, .. } = self.sim().lines[line as usize];
+        let l = &self.sim().lines[line as usize];
+        let (mine, changed) = (l.has.is(me), l.changed);
         let mut shows = changed.max(at + costs.op).max(self.drained);
-        if has != me {
+        if !mine {
             self.sim().taken(line, at, self.slot);
             let cost = self.sim().prices_of(core).cost(Kind::Word, true, costs.snoop, Level::Snoop);
             let asked = self.enters(at, cost.wait);
@@ -60,9 +60,10 @@ impl View {
     pub(super) fn atomic(&mut self, line: u32) {
         self.order();
         let (me, at, costs) = (self.me, self.clock, self.sim().costs);
-        let WordLine { has, changed, .. } = self.sim().lines[line as usize];
+        let l = &self.sim().lines[line as usize];
+        let (mine, changed) = (l.has.is(me), l.changed);
         let mut done = at.max(self.drained).max(changed) + costs.atomic;
-        if has != me {
+        if !mine {
             self.sim().taken(line, at, self.slot);
             done += costs.snoop;
         }

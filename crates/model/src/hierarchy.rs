@@ -196,7 +196,7 @@ impl Hierarchy {
     #[inline]
     fn set_of(&self, line: u32) -> usize {
         let frame = self.frames.get((line / PAGE) as usize).copied().unwrap_or(line / PAGE);
-        let physical = frame << PAGE.trailing_zeros() | line % PAGE;
+        let physical = (frame << PAGE.trailing_zeros()) | (line % PAGE);
         let (turn, set) = self.slice_sets.of(self.sample.rank(physical));
         let pick = match self.hash {
             SliceHash::Balanced => turn.wrapping_add(self.starts[set as usize]),

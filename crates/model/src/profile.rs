@@ -1,4 +1,8 @@
-//! A server as data: `profiles/*.toml`. Every constant carries its origin.
+//! A server as data: `profiles/*.toml`. Every constant carries its origin, every number has a range.
+
+mod check;
+mod constants;
+mod ranges;
 
 use std::fmt;
 
@@ -9,23 +13,8 @@ use rings::ddring::WriteBack;
 
 use crate::scenario::Pause;
 
-/// A number of the model with where it comes from: `published: source`, `measured: how`, or
-/// `assumed: id` (an entry of docs/assumptions.md).
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Constant {
-    /// In the unit that the name ends with.
-    pub value: f64,
-    /// `published: ...`, `measured: ...` or `assumed: ...`.
-    pub origin: String,
-}
-
-impl Constant {
-    /// Whether the profile does not have it: it says nothing about this kind of server.
-    pub fn is_absent(&self) -> bool {
-        self.origin.is_empty()
-    }
-}
+pub use constants::{Constant, Constants};
+pub use ranges::{Range, ranges};
 
 /// How a full set picks its victim among the allowed ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,13 +79,13 @@ pub struct Caches {
     pub l1_kib: u32,
     /// L2 of each core, KiB.
     pub l2_kib: u32,
-    /// L2 ways, at most 16.
+    /// L2 ways.
     pub l2_ways: u32,
     /// LLC slices.
     pub slices: u32,
-    /// Sets of a slice, a power of two.
+    /// Sets of a slice.
     pub sets_per_slice: u32,
-    /// LLC ways, at most 16.
+    /// LLC ways.
     pub ways: u32,
     /// Ways in which a DMA write may allocate, from way 0 up.
     pub ddio_ways: u32,
@@ -159,247 +148,6 @@ fn is_false(b: &bool) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_zero(n: &u32) -> bool {
     *n == 0
-}
-
-/// The numbers of the model, see docs/assumptions.md.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Constants {
-    /// L2 hit.
-    pub l2_hit_ns: Constant,
-    /// LLC hit.
-    pub llc_hit_ns: Constant,
-    /// A line from another core's L2.
-    pub snoop_ns: Constant,
-    /// From one line that a core takes from another, to store into it, to the next at the least; none where the
-    /// profile does not say.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub taken_ns: Constant,
-    /// DRAM, idle.
-    pub dram_idle_ns: Constant,
-    /// DRAM under load: `idle + load * u / (1 - u)`.
-    pub dram_load_ns: Constant,
-    /// Share of the peak bandwidth at which `u` is 1.
-    pub dram_usable: Constant,
-    /// DRAM peak, GB/s.
-    pub dram_peak_gbytes: Constant,
-    /// PCIe payload and headers, each way, GB/s.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pcie_gbytes: Constant,
-    /// Largest TLP payload, bytes.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pcie_tlp_bytes: Constant,
-    /// Header, CRC and framing of a TLP, bytes.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pcie_overhead_bytes: Constant,
-    /// From the card to the cache, one way.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pcie_write_ns: Constant,
-    /// A DMA read, request to data.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pcie_read_ns: Constant,
-    /// A doorbell, core to card.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub doorbell_ns: Constant,
-    /// The card's own receive buffer of a port, KiB.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub nic_buffer_kib: Constant,
-    /// Frames that the card's pipeline takes in a second, millions, however short they are.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub nic_mpps: Constant,
-    /// Descriptors of a row that the card writes back together, where completions go into them; 1 where the
-    /// profile does not say.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub write_back_descriptors: Constant,
-    /// The shortest time between two write-backs of a ring that do not wait for the rest of the row.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub write_back_us: Constant,
-    /// Rate of one transmit queue, Gbps on the wire; 0 where none is slower than its port.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub tx_queue_gbps: Constant,
-    /// Cycles of a ring operation in L1.
-    pub op_cycles: Constant,
-    /// Cycles of an uncontended atomic.
-    pub atomic_cycles: Constant,
-    /// Base cycles of a frame in L3FWD.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub l3fwd_cycles: Constant,
-    /// Base cycles of a frame in LB.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub lb_cycles: Constant,
-    /// Base cycles of a frame in NAT.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub nat_cycles: Constant,
-    /// Base cycles of a frame in NF.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub nf_cycles: Constant,
-    /// Cycles to seal a packet by ESP, beside those of its bytes.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub esp_frame_cycles: Constant,
-    /// Cycles to encipher and sign a byte.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub esp_byte_cycles: Constant,
-    /// The load generator's share of a measured latency, microseconds.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub generator_us: Constant,
-    /// The way to the other socket and back, on top of a local access.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub remote_ns: Constant,
-    /// How long all cores stand still now and then, whatever runs on them.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pause_us: Constant,
-    /// From one such pause to the next.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pause_every_ms: Constant,
-    /// Cycles between two looks of a core that spins on a word, the length of its pause instruction; 0 where
-    /// the profile does not say.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub spin_cycles: Constant,
-    /// Lines that a STREAM thread of the other socket has under way.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub stream_lines: Constant,
-    /// Lines that a PageRank thread of the other socket has under way.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pagerank_lines: Constant,
-    /// Lines that a core fetches at a time for loads that do not wait for each other.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub load_lines: Constant,
-    /// The same for lines that lie one behind the other, which the processor fetches ahead.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub run_lines: Constant,
-    /// Lines that a core fetches at a time for its stores.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub store_lines: Constant,
-    /// The same for lines that lie one behind the other.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub store_run_lines: Constant,
-    /// As `load_lines`, of lines that the LLC has; this and those that follow as of any other line where the profile
-    /// does not say.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub llc_load_lines: Constant,
-    /// As `run_lines`, of lines that the LLC has.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub llc_run_lines: Constant,
-    /// As `store_lines`, of lines that the LLC has.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub llc_store_lines: Constant,
-    /// As `store_run_lines`, of lines that the LLC has.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub llc_store_run_lines: Constant,
-    /// As `load_lines`, of lines that another core's L1 has.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub l1_load_lines: Constant,
-    /// As `run_lines`, of lines that another core's L1 has.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub l1_run_lines: Constant,
-    /// As `store_lines`, of lines that another core's L1 has.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub l1_store_lines: Constant,
-    /// As `store_run_lines`, of lines that another core's L1 has.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub l1_store_run_lines: Constant,
-    /// Cycles to read all bytes of a line that is here.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub read_line_cycles: Constant,
-    /// Cycles to copy a line from one that is here to another.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub copy_line_cycles: Constant,
-    /// Cycles of a software NIC to parse and hash a frame.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub classify_cycles: Constant,
-    /// Cycles of a receiver for a frame, however short: its buffer's header filled, looked at, and checked before
-    /// the buffer is freed; 0 where the profile does not say.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub frame_cycles: Constant,
-    /// Cycles to take a buffer from the core's own pool and give it back.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pool_cycles: Constant,
-    /// Cycles of a call of the pool, however many buffers it takes.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub pool_call_cycles: Constant,
-    /// Cycles of an emulated NIC to move a frame's pointers, beside the words that it touches.
-    #[serde(default, skip_serializing_if = "Constant::is_absent")]
-    pub emulator_cycles: Constant,
-}
-
-/// Which profiles have a constant.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Of {
-    /// All.
-    Any,
-    /// Those with this kind of NIC, and no others.
-    Only(NicKind),
-    /// Those with a card; others may have it.
-    Card,
-    /// Those with this kind of NIC may have it, no others.
-    Some(NicKind),
-}
-
-impl Constants {
-    /// The constants that the profile has, by name.
-    pub fn all(&self) -> Vec<(&'static str, &Constant)> {
-        let present = self.table().into_iter().filter(|(_, c, _)| !c.is_absent());
-        present.map(|(name, c, _)| (name, c)).collect()
-    }
-
-    fn table(&self) -> [(&'static str, &Constant, Of); 53] {
-        use NicKind::{Card, Core};
-        [
-            ("l2_hit_ns", &self.l2_hit_ns, Of::Any),
-            ("llc_hit_ns", &self.llc_hit_ns, Of::Any),
-            ("snoop_ns", &self.snoop_ns, Of::Any),
-            ("taken_ns", &self.taken_ns, Of::Some(Core)),
-            ("dram_idle_ns", &self.dram_idle_ns, Of::Any),
-            ("dram_load_ns", &self.dram_load_ns, Of::Any),
-            ("dram_usable", &self.dram_usable, Of::Any),
-            ("dram_peak_gbytes", &self.dram_peak_gbytes, Of::Any),
-            ("pcie_gbytes", &self.pcie_gbytes, Of::Only(Card)),
-            ("pcie_tlp_bytes", &self.pcie_tlp_bytes, Of::Only(Card)),
-            ("pcie_overhead_bytes", &self.pcie_overhead_bytes, Of::Only(Card)),
-            ("pcie_write_ns", &self.pcie_write_ns, Of::Only(Card)),
-            ("pcie_read_ns", &self.pcie_read_ns, Of::Only(Card)),
-            ("doorbell_ns", &self.doorbell_ns, Of::Only(Card)),
-            ("nic_buffer_kib", &self.nic_buffer_kib, Of::Only(Card)),
-            ("nic_mpps", &self.nic_mpps, Of::Some(Card)),
-            ("write_back_descriptors", &self.write_back_descriptors, Of::Some(Card)),
-            ("write_back_us", &self.write_back_us, Of::Some(Card)),
-            ("tx_queue_gbps", &self.tx_queue_gbps, Of::Only(Card)),
-            ("op_cycles", &self.op_cycles, Of::Any),
-            ("atomic_cycles", &self.atomic_cycles, Of::Any),
-            ("l3fwd_cycles", &self.l3fwd_cycles, Of::Card),
-            ("lb_cycles", &self.lb_cycles, Of::Card),
-            ("nat_cycles", &self.nat_cycles, Of::Card),
-            ("nf_cycles", &self.nf_cycles, Of::Card),
-            ("esp_frame_cycles", &self.esp_frame_cycles, Of::Card),
-            ("esp_byte_cycles", &self.esp_byte_cycles, Of::Card),
-            ("generator_us", &self.generator_us, Of::Only(Card)),
-            ("remote_ns", &self.remote_ns, Of::Card),
-            ("pause_us", &self.pause_us, Of::Card),
-            ("pause_every_ms", &self.pause_every_ms, Of::Card),
-            ("spin_cycles", &self.spin_cycles, Of::Some(Card)),
-            ("stream_lines", &self.stream_lines, Of::Card),
-            ("pagerank_lines", &self.pagerank_lines, Of::Card),
-            ("load_lines", &self.load_lines, Of::Any),
-            ("run_lines", &self.run_lines, Of::Only(Core)),
-            ("store_lines", &self.store_lines, Of::Only(Core)),
-            ("store_run_lines", &self.store_run_lines, Of::Some(Core)),
-            ("llc_load_lines", &self.llc_load_lines, Of::Some(Core)),
-            ("llc_run_lines", &self.llc_run_lines, Of::Some(Core)),
-            ("llc_store_lines", &self.llc_store_lines, Of::Some(Core)),
-            ("llc_store_run_lines", &self.llc_store_run_lines, Of::Some(Core)),
-            ("l1_load_lines", &self.l1_load_lines, Of::Some(Core)),
-            ("l1_run_lines", &self.l1_run_lines, Of::Some(Core)),
-            ("l1_store_lines", &self.l1_store_lines, Of::Some(Core)),
-            ("l1_store_run_lines", &self.l1_store_run_lines, Of::Some(Core)),
-            ("read_line_cycles", &self.read_line_cycles, Of::Only(Core)),
-            ("copy_line_cycles", &self.copy_line_cycles, Of::Only(Core)),
-            ("classify_cycles", &self.classify_cycles, Of::Only(Core)),
-            ("frame_cycles", &self.frame_cycles, Of::Some(Core)),
-            ("pool_cycles", &self.pool_cycles, Of::Only(Core)),
-            ("pool_call_cycles", &self.pool_call_cycles, Of::Card),
-            ("emulator_cycles", &self.emulator_cycles, Of::Card),
-        ]
-    }
 }
 
 /// A described server.
@@ -475,70 +223,9 @@ impl Server {
     /// # Errors
     /// Names the key and what is allowed.
     pub fn parse(text: &str) -> Result<Server, ProfileError> {
-        let server: Server = toml::from_str(text).map_err(|e| ProfileError(e.to_string()))?;
+        let server: Server = toml::from_str(text).map_err(|e| check::unread(text, &e))?;
         server.validate()?;
         Ok(server)
-    }
-
-    /// # Errors
-    /// Names the value that the model cannot run with.
-    pub fn validate(&self) -> Result<(), ProfileError> {
-        let c = &self.caches;
-        let check = |ok: bool, what: &str| {
-            if ok { Ok(()) } else { Err(ProfileError(format!("profile `{}`: {what}", self.name))) }
-        };
-        check((1..=32).contains(&self.cores), "cores must be 1 to 32")?;
-        check(self.ghz > 0.0, "ghz must be positive")?;
-        check((2..=16).contains(&c.ways), "ways must be 2 to 16")?;
-        check((1..=16).contains(&c.l2_ways), "l2_ways must be 1 to 16")?;
-        check(c.l1_kib.is_multiple_of(4) && c.l1_kib <= 64, "l1_kib must be 0, or a multiple of 4 up to 64")?;
-        check(c.l1_kib == 0 || !self.nic.kind.is_card(), "l1_kib says nothing about this kind of NIC")?;
-        let l1_lines =
-            self.constants.table().into_iter().any(|(name, c, _)| name.starts_with("l1_") && !c.is_absent());
-        check(l1_lines == (c.l1_kib > 0), "l1_kib and l1_load_lines or its like go together")?;
-        check((1..=c.ways).contains(&c.ddio_ways), "ddio_ways must be 1 to ways")?;
-        check((1..=c.ways).contains(&c.inclusive_ways), "inclusive_ways must be 1 to ways")?;
-        check(
-            c.sets_per_slice.is_power_of_two() && (1024..=32768).contains(&c.sets_per_slice),
-            "sets_per_slice must be a power of two from 1024 to 32768",
-        )?;
-        check((1..=64).contains(&c.slices), "slices must be 1 to 64")?;
-        check(
-            self.l2_sets().is_power_of_two() && (1024..=16384).contains(&self.l2_sets()),
-            "an L2 must have a power of two of sets (l2_kib * 16 / l2_ways), from 1024 to 16384",
-        )?;
-        check(self.nic.kind.is_card() || !self.nic.remote, "only a card can be on the other node")?;
-        check((1..=4).contains(&self.nic.ports), "ports must be 1 to 4")?;
-        check((1..=1024).contains(&self.buffers.stride_lines), "stride_lines must be 1 to 1024")?;
-        self.buffers
-            .geometry(1)
-            .check()
-            .map_err(|e| ProfileError(format!("profile `{}`: {e}", self.name)))?;
-        for (name, c, of) in self.constants.table() {
-            let kind = self.nic.kind;
-            let needed = of == Of::Any || of == Of::Only(kind) || of == Of::Card && kind.is_card();
-            let allowed = needed || of == Of::Card || of == Of::Some(kind);
-            check(!(needed && c.is_absent() && c.value == 0.0), &format!("{name} is missing"))?;
-            check(allowed || c.is_absent(), &format!("{name} says nothing about this kind of NIC"))?;
-            if !needed && c.is_absent() {
-                continue;
-            }
-            check(c.value.is_finite() && c.value >= 0.0, &format!("{name} must be zero or positive"))?;
-            let known = ["published: ", "measured: ", "assumed: ", "fitted: "];
-            check(known.iter().any(|p| c.origin.starts_with(p)), &format!("{name} lacks its origin"))?;
-        }
-        let c = &self.constants;
-        let row = &c.write_back_descriptors;
-        check(
-            row.is_absent() || [1.0, 2.0, 4.0, 8.0].contains(&row.value),
-            "write_back_descriptors must be 1, 2, 4 or 8",
-        )?;
-        let all = c.table();
-        let lines = ["load_lines", "run_lines", "store_lines"];
-        for (name, c, _) in all.iter().filter(|(name, ..)| lines.iter().any(|end| name.ends_with(end))) {
-            check(c.is_absent() || c.value >= 1.0, &format!("{name} must be at least 1"))?;
-        }
-        Ok(())
     }
 
     /// The core that plays the card, behind those of the applications.
@@ -555,7 +242,9 @@ impl Server {
     /// cache with a card (A27), from one L2 to another between cores.
     pub fn window(&self) -> Ps {
         match self.nic.kind {
-            NicKind::Card => crate::scenario::WINDOW,
+            NicKind::Card => {
+                crate::scenario::WINDOW.min(Ps((self.constants.pcie_write_ns.value * 1e3) as u64))
+            }
             NicKind::Core => Ps((self.constants.snoop_ns.value * 1e3) as u64),
         }
     }
@@ -586,7 +275,8 @@ impl Server {
 
     /// LLC capacity, bytes.
     pub fn llc_bytes(&self) -> u64 {
-        u64::from(self.caches.slices * self.caches.sets_per_slice * self.caches.ways) * 64
+        let c = &self.caches;
+        [c.slices, c.sets_per_slice, c.ways].into_iter().map(u64::from).product::<u64>() * 64
     }
 
     /// DDIO capacity, bytes.

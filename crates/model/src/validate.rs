@@ -5,7 +5,7 @@ use crate::run::Error;
 use crate::scenario::Scenario;
 use crate::tables;
 
-/// Threads of an antagonist: the agents of a simulation are 64 at the most.
+/// Threads of an antagonist: with them, all cores and all ports there are fewer agents than a simulation may have.
 const MAX_ANTAGONISTS: u32 = 16;
 
 /// Whether the model can run `s`.

@@ -311,7 +311,12 @@ fn a_profile_has_the_constants_of_its_kind_of_nic() {
     assert!(s.validate().unwrap_err().to_string().ends_with("pcie_read_ns is missing"));
     let mut s = soft_server();
     s.constants.load_lines.value = 0.5;
-    assert!(s.validate().unwrap_err().to_string().ends_with("load_lines must be at least 1"));
+    assert!(
+        s.validate()
+            .unwrap_err()
+            .to_string()
+            .ends_with("load_lines is 0.5 lines; allowed: 1 to 100000 lines")
+    );
     let mut s = server();
     s.caches.l1_kib = 32;
     assert!(s.validate().unwrap_err().to_string().ends_with("l1_kib says nothing about this kind of NIC"));
@@ -320,7 +325,9 @@ fn a_profile_has_the_constants_of_its_kind_of_nic() {
     assert!(s.validate().unwrap_err().to_string().contains("go together"));
     let mut s = soft_server();
     s.caches.l1_kib = 30;
-    assert!(s.validate().unwrap_err().to_string().contains("l1_kib must be 0, or a multiple of 4"));
+    assert!(
+        s.validate().unwrap_err().to_string().contains("l1_kib is 30 KiB; allowed: 0, or a multiple of 4")
+    );
 }
 
 fn interfaces() -> [Interface; 3] {

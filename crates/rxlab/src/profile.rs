@@ -1,7 +1,7 @@
 //! `rxlab profile`: the servers that come with the program.
 
 use clap::{Args, Subcommand};
-use model::profile::Server;
+use model::profile::{Server, ranges};
 
 use crate::fail::Fail;
 use crate::out;
@@ -104,9 +104,11 @@ fn show(server: &Server, json: bool) -> Result<(), Fail> {
         "{} x {}, {} Gbps each, rings of {} to {}\n\n",
         n.ports, n.name, n.port_gbps, n.min_ring, n.max_ring
     );
-    let mut table = Table::new(&[words("constant"), number("value", ""), words("origin")]);
+    let mut table = Table::new(&[words("constant"), number("value", ""), words("allowed"), words("origin")]);
     for (name, constant) in server.constants.all() {
-        table.rows.push(vec![name.into(), constant.value.to_string(), constant.origin.clone()]);
+        let range = ranges().find(|(of, _)| *of == name).map(|(_, range)| range.to_string());
+        let allowed = range.unwrap_or_default();
+        table.rows.push(vec![name.into(), constant.value.to_string(), allowed, constant.origin.clone()]);
     }
     out::print(&(out + &table.text(out::colour())))
 }

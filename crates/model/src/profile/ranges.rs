@@ -1,0 +1,98 @@
+//! What each number of a profile may be: wide enough for every server of the next years, and narrow enough to tell
+//! MHz from GHz and percent from a share.
+
+use std::fmt;
+
+use super::constants::RANGES;
+use super::{ProfileError, Server};
+
+/// What a number may be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Range {
+    /// The smallest value.
+    pub low: f64,
+    /// The largest.
+    pub high: f64,
+    /// Of the number and of both ends.
+    pub unit: &'static str,
+    /// Whether it has to be whole.
+    pub whole: bool,
+    /// Whether it may be 0 as well, which means that there is no such thing.
+    pub or_zero: bool,
+}
+
+impl Range {
+    pub(super) const fn real(low: f64, high: f64, unit: &'static str) -> Range {
+        Range { low, high, unit, whole: false, or_zero: false }
+    }
+
+    pub(super) const fn whole(low: u32, high: u32, unit: &'static str) -> Range {
+        Range { low: low as f64, high: high as f64, unit, whole: true, or_zero: false }
+    }
+
+    pub(super) const fn or_zero(self) -> Range {
+        Range { or_zero: true, ..self }
+    }
+
+    /// Whether `value` is allowed.
+    pub fn has(&self, value: f64) -> bool {
+        let inside = (self.low..=self.high).contains(&value) || self.or_zero && value == 0.0;
+        inside && (!self.whole || value.fract() == 0.0)
+    }
+
+    /// # Errors
+    /// `value` is not allowed: `name` with it, and what is.
+    pub(super) fn check(&self, name: &str, value: f64) -> Result<(), ProfileError> {
+        if self.has(value) {
+            return Ok(());
+        }
+        Err(ProfileError(format!("{name} is {value} {}; allowed: {self}", self.unit)))
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let zero = if self.or_zero { "0, or " } else { "" };
+        let whole = if self.whole { ", a whole number" } else { "" };
+        write!(f, "{zero}{} to {} {}{whole}", self.low, self.high, self.unit)
+    }
+}
+
+/// A number of a profile beside its constants.
+pub(super) struct Number {
+    /// Its key, tables before it.
+    pub name: &'static str,
+    pub range: Range,
+    pub of: fn(&Server) -> f64,
+}
+
+const fn number(name: &'static str, range: Range, of: fn(&Server) -> f64) -> Number {
+    Number { name, range, of }
+}
+
+/// All of them; a test looks for numbers that are missing here.
+pub(super) static MACHINE: &[Number] = &[
+    number("cores", Range::whole(1, 128, "cores"), |s| s.cores.into()),
+    number("ghz", Range::real(0.1, 10.0, "GHz"), |s| s.ghz),
+    number("caches.l1_kib", Range::whole(4, 128, "KiB").or_zero(), |s| s.caches.l1_kib.into()),
+    number("caches.l2_kib", Range::whole(16, 65_536, "KiB"), |s| s.caches.l2_kib.into()),
+    number("caches.l2_ways", Range::whole(1, 32, "ways"), |s| s.caches.l2_ways.into()),
+    number("caches.slices", Range::whole(1, 256, "slices"), |s| s.caches.slices.into()),
+    number("caches.sets_per_slice", Range::whole(64, 65_536, "sets"), |s| s.caches.sets_per_slice.into()),
+    number("caches.ways", Range::whole(2, 32, "ways"), |s| s.caches.ways.into()),
+    number("caches.ddio_ways", Range::whole(1, 32, "ways"), |s| s.caches.ddio_ways.into()),
+    number("caches.inclusive_ways", Range::whole(1, 32, "ways"), |s| s.caches.inclusive_ways.into()),
+    number("buffers.stride_lines", Range::whole(1, 1024, "lines"), |s| s.buffers.stride_lines.into()),
+    number("buffers.frame_line", Range::whole(0, 1023, "lines"), |s| s.buffers.frame_line.into()),
+    number("buffers.room", Range::whole(1, 65_535, "bytes"), |s| s.buffers.room.into()),
+    number("nic.ports", Range::whole(1, 16, "ports"), |s| s.nic.ports.into()),
+    number("nic.port_gbps", Range::real(0.1, 1600.0, "Gbps"), |s| s.nic.port_gbps),
+    number("nic.min_ring", Range::whole(2, 1 << 20, "entries"), |s| s.nic.min_ring.into()),
+    number("nic.max_ring", Range::whole(2, 1 << 20, "entries"), |s| s.nic.max_ring.into()),
+];
+
+/// What each number of a profile may be, by its key: a constant's is its name alone.
+pub fn ranges() -> impl Iterator<Item = (&'static str, &'static Range)> {
+    let machine = MACHINE.iter().map(|number| (number.name, &number.range));
+    machine.chain(RANGES.iter().map(|(name, range)| (*name, range)))
+}

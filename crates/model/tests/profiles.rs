@@ -1,0 +1,175 @@
+//! Every number of a profile has a range, and a profile with a number outside is refused in one line.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+mod world;
+
+use std::collections::BTreeSet;
+
+use model::profile::{Range, Server, ranges};
+use toml::{Table, Value};
+
+/// A profile with every constant that its kind of NIC may have.
+fn full(mut profile: Table) -> Table {
+    for (name, range) in ranges().filter(|(name, _)| !name.contains('.')) {
+        let mut more = profile.clone();
+        let Some(constants) = more.get_mut("constants").and_then(Value::as_table_mut) else { continue };
+        let value = if range.whole { Value::Integer(range.low as i64) } else { Value::Float(range.low) };
+        let constant = [("value", value), ("origin", "assumed: a test".into())];
+        constants.entry(name).or_insert(Table::from_iter(constant.map(|(k, v)| (k.into(), v))).into());
+        if Server::parse(&more.to_string()).is_ok() {
+            profile = more;
+        }
+    }
+    profile
+}
+
+/// One of a card, and one of a core that plays it.
+fn profiles() -> [Table; 2] {
+    let card = Table::try_from(Server::by_name("rxbisect-testbed").unwrap()).unwrap();
+    let mut core = world::soft_server();
+    core.caches.l1_kib = 32;
+    core.constants.l1_load_lines = core.constants.load_lines.clone();
+    [full(card), full(Table::try_from(core).unwrap())]
+}
+
+/// The place of a number in a profile that has it.
+fn place<'a>(profile: &'a mut Table, name: &str) -> Option<&'a mut Value> {
+    if let Some((table, key)) = name.split_once('.') {
+        return profile.get_mut(table)?.get_mut(key);
+    }
+    match profile.get(name) {
+        Some(_) => profile.get_mut(name),
+        None => profile.get_mut("constants")?.get_mut(name)?.get_mut("value"),
+    }
+}
+
+/// What is said of `profile` with `value` for a number.
+fn refused(profile: &Table, name: &str, value: Value) -> String {
+    let mut profile = profile.clone();
+    *place(&mut profile, name).unwrap() = value;
+    Server::parse(&profile.to_string()).unwrap_err().to_string()
+}
+
+/// Values outside a range, as they are written.
+fn outside(range: &Range) -> Vec<Value> {
+    let mut values = vec![f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, range.high * 1.001 + 1e-3];
+    if range.low > 0.0 {
+        values.push(range.low / 2.0);
+    }
+    let mut values: Vec<Value> = values.into_iter().map(Value::Float).collect();
+    if range.whole {
+        values.extend([range.low as i64 - 1, range.high as i64 + 1, -1].map(Value::Integer));
+        values.retain(|v| !(range.or_zero && v.as_integer() == Some(0)));
+        values.push(Value::Float(range.low + 0.5));
+    }
+    values
+}
+
+#[test]
+fn every_number_outside_its_range_is_named_with_it() {
+    let mut seen = BTreeSet::new();
+    for mut profile in profiles() {
+        Server::parse(&profile.to_string()).unwrap();
+        for (name, range) in ranges() {
+            if place(&mut profile, name).is_none() {
+                continue;
+            }
+            seen.insert(name);
+            for value in outside(range) {
+                let error = refused(&profile, name, value.clone());
+                let number = value.as_float().unwrap_or_else(|| value.as_integer().unwrap() as f64);
+                let what = format!("{name} is {number} {}; allowed: {range}", range.unit);
+                assert!(error.ends_with(&what) && error.lines().count() == 1, "{value}: {error}");
+            }
+        }
+    }
+    let missing: Vec<_> = ranges().map(|(name, _)| name).filter(|name| !seen.contains(name)).collect();
+    assert_eq!(missing, Vec::<&str>::new(), "no profile of the test has these");
+}
+
+#[test]
+fn both_ends_of_a_range_are_allowed() {
+    for (name, range) in ranges() {
+        assert!(range.has(range.low) && range.has(range.high) && range.low < range.high, "{name}");
+        assert_eq!(range.has(0.0), range.or_zero || range.low == 0.0, "{name}");
+    }
+}
+
+/// Keys of all numbers below `value`.
+fn numbers(value: &Value, key: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Integer(_) | Value::Float(_) => found.push(key.to_owned()),
+        Value::Table(table) => table.iter().for_each(|(name, v)| numbers(v, &format!("{key}.{name}"), found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn no_number_is_without_a_range() {
+    let known: BTreeSet<&str> = ranges().map(|(name, _)| name).collect();
+    for profile in profiles() {
+        let mut found = Vec::new();
+        numbers(&Value::Table(profile), "", &mut found);
+        assert!(found.len() > 40, "{found:?}");
+        for key in found {
+            let constant = key.strip_prefix(".constants.").and_then(|key| key.strip_suffix(".value"));
+            let name = constant.unwrap_or(key.trim_start_matches('.'));
+            assert!(known.contains(name), "{name} has no range");
+        }
+    }
+}
+
+#[test]
+fn wrong_units_are_told() {
+    let text = Table::try_from(Server::by_name("rxbisect-testbed").unwrap()).unwrap();
+    for (name, value, told) in [
+        ("pcie_gbytes", 0.0, "pcie_gbytes is 0 GB/s; allowed: 0.2 to 256 GB/s"),
+        ("dram_usable", 68.0, "dram_usable is 68 of the peak; allowed: 0.05 to 1 of the peak"),
+        ("ghz", 2100.0, "ghz is 2100 GHz; allowed: 0.1 to 10 GHz"),
+        ("nic.port_gbps", 400_000.0, "nic.port_gbps is 400000 Gbps; allowed: 0.1 to 1600 Gbps"),
+    ] {
+        assert_eq!(refused(&text, name, value.into()), format!("profile `rxbisect-testbed`: {told}"));
+    }
+    let pause = refused(&text, "pause_us", 10_000.0.into());
+    assert!(
+        pause.ends_with("pause_us is 10000 us; allowed: less than the 10 ms of pause_every_ms"),
+        "{pause}"
+    );
+}
+
+#[test]
+fn caches_of_real_processors_are_allowed() {
+    let with = |set: &dyn Fn(&mut Server)| {
+        let mut server = Server::by_name("rxbisect-testbed").unwrap();
+        set(&mut server);
+        server.validate().map(|()| server.l2_sets()).map_err(|e| e.to_string())
+    };
+    for (kib, ways, sets) in
+        [(1280, 20, 1024), (256, 8, 512), (2048, 16, 2048), (512, 8, 1024), (3072, 12, 4096)]
+    {
+        let l2 = with(&|s| (s.caches.l2_kib, s.caches.l2_ways) = (kib, ways));
+        assert_eq!(l2, Ok(sets), "{kib} KiB of {ways} ways");
+    }
+    for (slices, sets, ways) in
+        [(28, 2048, 11), (40, 2048, 12), (60, 2048, 15), (8, 12_288, 16), (28, 2048, 20)]
+    {
+        let llc = with(&|s| (s.caches.slices, s.caches.sets_per_slice, s.caches.ways) = (slices, sets, ways));
+        assert!(llc.is_ok(), "{llc:?}");
+    }
+    let odd = with(&|s| (s.caches.l2_kib, s.caches.l2_ways) = (1280, 24)).unwrap_err();
+    assert!(odd.contains("has 853.3 sets; allowed: a whole number of at least 64"), "{odd}");
+    let large = with(&|s| (s.caches.slices, s.caches.sets_per_slice) = (256, 65_536)).unwrap_err();
+    assert!(large.contains("an LLC of 11264 MiB; allowed: up to 4096 MiB"), "{large}");
+    let ddio = with(&|s| s.caches.ddio_ways = 12).unwrap_err();
+    assert!(ddio.ends_with("caches.ddio_ways is 12 ways; allowed: 1 to 11, the ways of the LLC"), "{ddio}");
+    let rings = with(&|s| s.nic.min_ring = 16_384).unwrap_err();
+    assert!(rings.ends_with("nic.min_ring is 16384 entries; allowed: 2 to 8192, nic.max_ring"), "{rings}");
+}
+
+#[test]
+fn built_in_profiles_are_allowed() {
+    for name in Server::names() {
+        Server::by_name(name).unwrap();
+    }
+}

@@ -6,6 +6,7 @@ mod world;
 
 use std::collections::BTreeSet;
 
+use memory::Ps;
 use model::profile::{Range, Server, ranges};
 use toml::{Table, Value};
 
@@ -165,6 +166,16 @@ fn caches_of_real_processors_are_allowed() {
     assert!(ddio.ends_with("caches.ddio_ways is 12 ways; allowed: 1 to 11, the ways of the LLC"), "{ddio}");
     let rings = with(&|s| s.nic.min_ring = 16_384).unwrap_err();
     assert!(rings.ends_with("nic.min_ring is 16384 entries; allowed: 2 to 8192, nic.max_ring"), "{rings}");
+}
+
+#[test]
+fn no_agent_runs_further_ahead_than_a_write_takes() {
+    let mut server = Server::by_name("rxbisect-testbed").unwrap();
+    assert_eq!(server.window(), Ps::from_ns(300));
+    for (write, window) in [(120.0, 120), (900.0, 300)] {
+        server.constants.pcie_write_ns.value = write;
+        assert_eq!(server.window(), Ps::from_ns(window));
+    }
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn list(as_json: bool) -> Result<(), Fail> {
             .iter()
             .map(|p| json!({"id": p.id, "title": p.title, "source": p.source, "claims": ids(p)}))
             .collect();
-        return out::json(&rows);
+        return out::json_rows(&rows);
     }
     let mut table = Table::new(&[words("experiment"), number("claims", ""), words("what")]);
     table.rows =
@@ -165,7 +165,7 @@ fn run_all(options: &Run) -> Result<Outcome, Fail> {
 
 fn show_all(figures: &[Figure], as_json: bool) -> Result<(), Fail> {
     if as_json {
-        return out::json(&figures.iter().map(figure::data).collect::<Vec<_>>());
+        return out::json_rows(&figures.iter().map(figure::data).collect::<Vec<_>>());
     }
     figures.iter().try_for_each(|figure| out::print(&(figure::text(figure) + "\n")))?;
     out::print(&figure::overview(figures))

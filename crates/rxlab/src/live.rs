@@ -115,7 +115,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     }
     bar.finish_and_clear();
     if options.json {
-        return out::json(&reports);
+        return out::json_rows(&reports);
     }
     let pressed = reports.iter().filter_map(|r| r.antagonist.as_ref().map(|a| (r.interface, a)));
     let beside: String = pressed

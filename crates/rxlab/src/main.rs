@@ -29,6 +29,7 @@ mod ports;
 mod profile;
 mod queue;
 mod row;
+mod schema;
 mod search;
 mod setup;
 mod slices;
@@ -86,6 +87,8 @@ enum Command {
     Queue(queue::Queue),
     /// Show the described servers
     Profile(profile::Profile),
+    /// Show the JSON Schema of what a command writes with --json
+    Schema(schema::Schema),
 }
 
 fn main() -> ExitCode {
@@ -118,6 +121,7 @@ fn run(command: Command) -> Result<Outcome, Fail> {
         Command::Tcp(options) => transfer::run(&options),
         Command::Queue(options) => queue::run(&options),
         Command::Profile(options) => profile::run(options),
+        Command::Schema(options) => schema::run(&options),
     }?;
     Ok(Outcome::Done)
 }

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use crate::fail::Fail;
+use crate::schema::Versioned;
 
 /// Writes results; a reader that went away is no error.
 ///
@@ -20,11 +21,27 @@ pub(crate) fn print(text: &str) -> Result<(), Fail> {
     }
 }
 
-/// Writes `value` as JSON.
+/// Writes `value`, an object, as JSON with the version of its schema.
 ///
 /// # Errors
 /// As `print`.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), Fail> {
+    plain_json(&Versioned::new(value))
+}
+
+/// Writes `rows`, objects, as a JSON array; each has the version, so that the array stays one.
+///
+/// # Errors
+/// As `print`.
+pub(crate) fn json_rows(rows: &[impl Serialize]) -> Result<(), Fail> {
+    plain_json(&rows.iter().map(Versioned::new).collect::<Vec<_>>())
+}
+
+/// Writes `value` as JSON, as it is.
+///
+/// # Errors
+/// As `print`.
+pub(crate) fn plain_json(value: &impl Serialize) -> Result<(), Fail> {
     let text = serde_json::to_string_pretty(value).map_err(|e| Fail::new(format!("json: {e}")))?;
     print(&(text + "\n"))
 }

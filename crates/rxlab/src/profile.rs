@@ -52,7 +52,7 @@ fn list(json: bool) -> Result<(), Fail> {
     let servers = Server::names().map(by_name).collect::<Result<Vec<_>, _>>()?;
     if json {
         let rows = servers.iter().map(|s| serde_json::json!({"name": s.name, "description": s.description}));
-        return out::json(&rows.collect::<Vec<_>>());
+        return out::json_rows(&rows.collect::<Vec<_>>());
     }
     let mut table = Table::new(&[
         words("server"),

@@ -66,7 +66,7 @@ pub(crate) fn run(options: &ThreadsBench) -> Result<(), Fail> {
         })
         .collect();
     if options.json {
-        return out::json(&speeds);
+        return out::json_rows(&speeds);
     }
     let mut table = Table::new(&[
         words("interface"),

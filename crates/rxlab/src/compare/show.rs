@@ -15,8 +15,6 @@ use crate::setup::Ready;
 use crate::table::{Table, num, number, words};
 use crate::verdict::{Carries, Verdict};
 
-/// The shape of the JSON output: it changes with what programs that read it must know (docs/schema).
-const SCHEMA: u32 = 2;
 /// Columns of a terminal that lines of words keep within.
 const WIDTH: usize = 100;
 
@@ -28,7 +26,6 @@ pub(super) fn data(c: &Comparison) -> Value {
         assumed.iter().map(|(name, value, origin)| json!({"name": name, "value": value, "origin": origin}));
     let headroom = c.headroom.iter().map(|(label, gbps)| json!({"label": label, "no_drop_gbps": gbps}));
     json!({
-        "schema_version": SCHEMA,
         "server": c.ready.server.name,
         "traffic": c.ready.traffic_json(),
         "notes": c.ready.traffic_notes(),

@@ -1,0 +1,297 @@
+//! What `--json` writes is what its schema says, and what a schema does not say is not written.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+
+fn rxlab(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(args).output().unwrap()
+}
+
+fn written(args: &[&str]) -> Value {
+    let out = rxlab(args);
+    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap()
+}
+
+/// The schema that the program prints of a command.
+fn schema(command: &str) -> Value {
+    let words: Vec<&str> = ["schema"].into_iter().chain(command.split(' ')).collect();
+    written(&words)
+}
+
+fn validator(command: &str) -> Validator {
+    jsonschema::draft202012::new(&schema(command)).unwrap()
+}
+
+/// Everything that is wrong with `value`.
+fn faults(command: &str, value: &Value) -> Vec<String> {
+    validator(command).iter_errors(value).map(|e| format!("{}: {e}", e.instance_path())).collect()
+}
+
+/// Runs `line`, a command and its options, and holds what it writes against the schema of `command`.
+fn holds(command: &str, line: &str) -> Value {
+    let args: Vec<&str> = line.split(' ').chain(["--json"]).collect();
+    let value = written(&args);
+    assert_eq!(faults(command, &value), [""; 0], "{line}");
+    value
+}
+
+/// A directory of this test's own.
+fn dir(name: &str) -> PathBuf {
+    let dir = std::env::temp_dir().join(format!("rxlab-schema-{name}-{}", std::process::id()));
+    fs::create_dir_all(&dir).unwrap();
+    dir
+}
+
+/// A capture of 400 frames of 60 B, a microsecond apart, of four flows.
+fn capture(dir: &std::path::Path) -> String {
+    let mut bytes: Vec<u8> = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    bytes.extend([0xff, 0xff, 0, 0, 1, 0, 0, 0]);
+    for n in 0..400u32 {
+        for word in [0, n, 60, 60] {
+            bytes.extend(word.to_le_bytes());
+        }
+        let mut frame = [0u8; 60];
+        frame[12..24].copy_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17]);
+        frame[26..38].copy_from_slice(&[10, 0, 0, n as u8 % 4, 10, 1, 0, 1, 0, 7, 0, 9]);
+        frame[39] = 26;
+        bytes.extend(frame);
+    }
+    let path = dir.join("small.pcap");
+    fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+const COMMANDS: [&str; 14] = [
+    "advise",
+    "bench live",
+    "bench model",
+    "bench threads",
+    "calibrate",
+    "compare",
+    "experiment list",
+    "experiment run",
+    "live",
+    "profile list",
+    "profile show",
+    "queue",
+    "tcp",
+    "trace",
+];
+
+/// Panics where a property below `schema` has no description, or an object takes what is not described.
+fn described(schema: &Value, path: &str) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        let closed = ["additionalProperties", "unevaluatedProperties"].iter().any(|k| schema[*k] == false);
+        // What others add to is closed by them.
+        assert!(closed || path.contains("/$defs/"), "{path}: takes any property");
+        for (name, property) in properties {
+            let text = property["description"].as_str().or_else(|| property["$ref"].as_str());
+            assert!(text.is_some_and(|text| text.len() > 5), "{path}/{name}: no description");
+        }
+    }
+    match schema {
+        Value::Object(map) => {
+            map.iter().for_each(|(name, inner)| described(inner, &format!("{path}/{name}")))
+        }
+        Value::Array(all) => all.iter().for_each(|inner| described(inner, path)),
+        _ => {}
+    }
+}
+
+#[test]
+fn schemas_are_listed_valid_whole_and_described() {
+    let list = String::from_utf8(rxlab(&["schema"]).stdout).unwrap();
+    assert_eq!(list.lines().count(), COMMANDS.len() + 2, "and the headings: {list}");
+    for command in COMMANDS {
+        assert!(list.contains(command), "{command}: {list}");
+        let schema = schema(command);
+        assert!(jsonschema::meta::is_valid(&schema), "{command}");
+        assert!(!schema.to_string().contains("common.json"), "{command} needs another file");
+        described(&schema, command);
+    }
+}
+
+#[test]
+fn an_unknown_command_is_told_in_one_line() {
+    for command in ["doom", "experiment", "schema"] {
+        let out = rxlab(&["schema", command]);
+        let line = String::from_utf8_lossy(&out.stderr).to_string();
+        assert_eq!((out.status.code(), out.stdout.len(), line.lines().count()), (Some(2), 0, 1), "{line}");
+        assert!(line.contains(&format!("`{command}`")) && line.contains("experiment run, live"), "{line}");
+    }
+}
+
+const SMALL: &str = "compare --cores 2 --placements 1 --rate 20 --limit-ms 5";
+
+#[test]
+fn comparisons() {
+    let rates = holds("compare", &format!("{SMALL} --no-search"));
+    assert_eq!(rates["defaults"]["rate"].as_f64(), Some(20.0), "a number, not a word");
+    // Loss, with its remedies, a winner, what other arrivals do, every load.
+    let lossy = "--cores 2 --placements 1 --rate 60 --resolution 10 --trial-ms 2 --limit-ms 5 --sweep rate";
+    let found = holds("compare", &format!("compare {lossy} --other-arrivals 1 --interfaces privring,shring"));
+    assert!(!found["remedies"].as_array().unwrap().is_empty() && !found["sweep"].is_null(), "{found}");
+    holds("compare", &format!("{SMALL} --no-search --emulated --interfaces rxbisect --app nf"));
+    holds("compare", &format!("{SMALL} --no-search --interfaces corec,ddring,dynamic --antagonist stream:1"));
+    let ports = "compare --cores 4 --port-load 3:1 --placements 1 --rate 20 --limit-ms 5 --no-search";
+    let found = holds("compare", &format!("{ports} --interfaces privring"));
+    assert_eq!(found["results"][0]["per_port"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn captures() {
+    let dir = dir("captures");
+    let path = capture(&dir);
+    let found = holds("trace", &format!("trace {path}"));
+    assert_eq!(found["flows"]["count"], 4);
+    let own =
+        holds("compare", &format!("compare --pcap {path} --rate own --no-search --cores 2 --placements 1"));
+    assert_eq!((&own["defaults"]["rate"], &own["traffic"]["info"]["packets"]), (&json!("own"), &json!(400)));
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn advice() {
+    let small = "--cores 2 --rate 34 --placements 1 --trial-ms 2 --limit-ms 5 --resolution 10";
+    holds("advise", &format!("advise --ports 1 {small}"));
+}
+
+const PLAN: &str = r#"
+id = "test/plan"
+title = "t"
+source = "s"
+notes = ["n"]
+options = "--cores 2 --workload fixed:1500 --rate 10 --placements 1 --limit-ms 5"
+x = "ring"
+fields = ["throughput_gbps"]
+[[series]]
+id = "p"
+label = "private"
+interface = "privring"
+sweep = { option = "--ring {}", values = [64, 128] }
+[[claims]]
+id = "many"
+what = "w"
+published = "9 10"
+unit = "Gbps"
+rule = "ratio"
+tolerance = 0.1
+metric = ["p.throughput_gbps"]
+[[claims]]
+id = "nothing"
+what = "w"
+published = "9"
+unit = "Gbps"
+rule = "input"
+tolerance = 0
+metric = ["p.throughput_gbps@3"]
+[[findings]]
+id = "f"
+what = "w"
+unit = "Gbps"
+metric = ["p.mpps@64"]
+"#;
+/// Plans of the other kinds: the lines that differ.
+const OTHERS: [(&str, &str, &str); 3] = [
+    ("kind = \"queue\"", "--servers 2 --customers 40000", "--load {}\", values = [0.2"),
+    ("kind = \"tcp\"", "--flows 2 --bytes 5000", "--ring {}\", values = [64"),
+    ("slices = 3", "--cores 2 --rate 10", ""),
+];
+
+#[test]
+fn experiments() {
+    let dir = dir("plans");
+    let path = dir.join("plan.toml");
+    let line = format!("experiment run {}", path.to_str().unwrap());
+    fs::write(&path, PLAN).unwrap();
+    let found = holds("experiment run", &line);
+    let claims = &found["claims"];
+    assert!(claims[0]["obtained"].is_array() && claims[1]["obtained"].is_null(), "{claims}");
+    for (kind, options, sweep) in OTHERS {
+        let interface = if kind.contains("tcp") { "interface = \"corec\"" } else { "" };
+        let sweep =
+            if sweep.is_empty() { String::new() } else { format!("sweep = {{ option = \"{sweep}] }}") };
+        let plan = format!(
+            "id = \"test/other\"\ntitle = \"t\"\nsource = \"s\"\nnotes = []\n{kind}\noptions = \"{options}\"\n\
+             fields = []\n[[series]]\nid = \"s\"\nlabel = \"l\"\n{interface}\n{sweep}\n"
+        );
+        fs::write(&path, plan).unwrap();
+        let found = holds("experiment run", &line);
+        assert!(!found["series"][0]["points"].as_array().unwrap().is_empty(), "{kind}");
+        // What `--all` writes.
+        assert_eq!(faults("experiment run", &json!([found, found])), [""; 0]);
+    }
+    holds("experiment list", "experiment list");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn threads() {
+    holds("live", "live --packets 5000 --interfaces privring,rxbisect,dynamic --antagonist stream:1");
+    holds("live", "live --packets 5000 --interfaces corec,ddring --app l3fwd --drop");
+    holds("bench threads", "bench threads --packets 2000 --repeats 1");
+}
+
+#[test]
+fn systems_and_servers() {
+    holds("queue", "queue --servers 2 --load 0.5 --customers 4000");
+    holds("tcp", "tcp --flows 2 --bytes 10000");
+    // One that does not end has no times.
+    let cut = holds("tcp", "tcp --bytes 10000000000 --limit-s 1 --cores 1 --sampling 64");
+    assert!(cut["fct_mean_us"].is_null() && cut["unfinished"] == 1.0, "{cut}");
+    holds("bench model", "bench model --cores 2 --rate 10 --repeats 1 --packets 20000");
+    let list = holds("profile list", "profile list");
+    for server in list.as_array().unwrap() {
+        assert_eq!(server["schema_version"], 2, "an array stays one, each of its elements has the version");
+        holds("profile show", &format!("profile show {}", server["name"].as_str().unwrap()));
+    }
+}
+
+#[test]
+fn measurements() {
+    let dir = dir("calibrate");
+    let path = dir.join("here.toml").to_str().unwrap().to_string();
+    let args = ["calibrate", "--rounds", "1", "--predict", "--out", &path, "--json"];
+    // Where CPUs move in every round nothing is measured, as tests/calibrate.rs says.
+    let several = std::thread::available_parallelism().unwrap().get() > 1;
+    let measured = (0..if several { 10 } else { 0 }).map(|_| rxlab(&args)).find(|out| out.status.success());
+    if let Some(out) = measured {
+        let value: Value = serde_json::from_slice(&out.stdout).unwrap();
+        assert_eq!(faults("calibrate", &value), [""; 0]);
+        holds("calibrate", &format!("calibrate --from {path} --predict"));
+        holds("profile show", &format!("profile show {path}"));
+    } else {
+        println!("nothing measured");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn what_is_not_described_or_of_another_type_is_refused() {
+    let good = holds("compare", &format!("{SMALL} --no-search --interfaces privring"));
+    let refused = |at: &str, name: &str, value: Value| {
+        let mut bad = good.clone();
+        bad.pointer_mut(at).unwrap()[name] = value;
+        let found = faults("compare", &bad);
+        assert!(found.len() == 1 && found[0].contains(name), "{at}/{name}: {found:?}");
+    };
+    refused("", "undocumented", json!(1));
+    refused("/results/0", "undocumented", json!(1));
+    refused("/results/0/latency_us", "undocumented", json!(1));
+    refused("/results/0", "mpps", json!("1.5"));
+    refused("/defaults", "rate", json!("20"));
+    refused("", "schema_version", json!(1));
+    let mut short = good.clone();
+    short["results"][0].as_object_mut().unwrap().remove("mpps");
+    assert!(faults("compare", &short)[0].contains("mpps"));
+    let mut queue = holds("queue", "queue --servers 1 --load 0.5 --customers 4000");
+    queue["undocumented"] = json!(1);
+    assert_eq!(faults("queue", &queue).len(), 1, "where properties come from several schemas too");
+}

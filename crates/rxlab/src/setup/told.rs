@@ -10,13 +10,18 @@ impl Ready {
     /// Every setting in force, by the name of its option.
     pub(crate) fn settings(&self) -> serde_json::Map<String, serde_json::Value> {
         let s = &self.setup;
+        // A number is one in JSON too; only the traffic's own rate is a word.
+        let rate = match self.rate {
+            Rate::Gbps(gbps) => serde_json::json!(gbps),
+            Rate::Own => self.rate.to_string().into(),
+        };
         let value = serde_json::json!({
             "cores": self.ports.all_cores(),
             "ports": self.ports.count(),
             "emulated": s.emulated,
             "app": s.app,
             "target_reads": s.target_reads,
-            "rate": self.rate.to_string(),
+            "rate": rate,
             "steer": self.steer.name(),
             "numa": s.numa,
             "ddio_ways": self.server.caches.ddio_ways,

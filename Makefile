@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long experiments captures bench-live live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long experiments captures verdicts bench-live live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,7 @@ demo: build ## Make a workload, compare the interfaces on it, write report.html
 test: toolchain packages dpdk ## All tests
 	cargo test --workspace --quiet
 	cargo test --release --quiet -p rings --test native_cost
+	cd experiments && python3 -Bm unittest --quiet verdicts_test
 	dpdk/tests/run ^smoke
 
 # As root: TAP devices, network namespaces, EAL's driver directory.
@@ -104,6 +105,17 @@ captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, 
 	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
 	  echo "command: rxlab compare --pcap FILE --json, twice each: experiments/captures.py"; echo; \
 	  experiments/captures.py $(RXLAB) $(TRACES); } > docs/results/captures.txt
+
+# An hour or more, most of it overloads, whose remedies are searched. With TRACES=DIR, captures at five loads as well.
+VERDICTS ?= 200
+verdicts: build ## Hold the verdicts of VERDICTS=N random set-ups against their rows, into docs/results/verdicts.txt
+	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
+	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates experiments profiles || echo ' and uncommitted changes')"; \
+	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
+	  good=0; for what in "run $(VERDICTS)" $(if $(TRACES),"captures $(TRACES)"); do \
+	    echo; echo "command: experiments/verdicts.py $$what"; \
+	    experiments/verdicts.py --rxlab $(RXLAB) $$what || good=1; \
+	  done; exit $$good; } > docs/results/verdicts.txt
 
 # The DPDK driver: C over a Rust static library. EAL refuses to load plugins from a directory that everybody may write.
 PMD_LIBRARY = $(abspath $(or $(CARGO_TARGET_DIR),target)/release/librxlab_pmd.a)

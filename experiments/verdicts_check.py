@@ -210,11 +210,42 @@ def margin(rows):
         yield f"{w} does not lead {m['next']} in {by} by more than {LEAD_PCT:.0f}% and beyond the ranges"
 
 
+def no_winner(rows):
+    """Whether the rows single one out although the verdict does not."""
+    if rows.verdict["winner"] is not None or len(rows.eligible) < 2:
+        return
+    if rows.carrying:
+        left = rows.carrying
+        for cost in COSTS:
+            left = [a for a in left if not any(rows.beats(b, a, cost) for b in left)]
+        unsure = any(rows.says[label]["carries"] == "unsure" for label in rows.eligible)
+        if len(left) == 1 and not (unsure and len(rows.carrying) == 1):
+            yield f"no winner, and {left[0]} is the best of {' '.join(rows.carrying)}, which carry"
+        return
+    rates = sorted((rows.value(label, "no_drop_gbps") or 0, label) for label in rows.eligible)
+    (second, other), (most, best) = rates[-2:]
+    if most - second > RATE_PCT / 100 * max(rows.load, second):
+        yield f"no winner, and {best} carries {most:.2f} Gbps, {other} {second:.2f}"
+
+
+def noise(rows):
+    """A difference that is told as noise lies within the ranges."""
+    told = re.search(r"in ([\w ]+): \S+ of (\S+) against \S+ .*of (\S+), within the noise", rows.verdict["separates"] or "")
+    cost = told and {"p99 latency": COSTS[0], "DRAM traffic": COSTS[1], "circulating buffers": COSTS[2]}.get(told[1])
+    if cost and {told[2], told[3]} <= rows.full.keys() and rows.beats(told[2], told[3], cost):
+        ranges = [[round(v, 1) for v in rows.full[told[i]]["range"][cost]] for i in (2, 3)]
+        yield f"{cost} of {told[2]} {ranges[0]} and {told[3]} {ranges[1]} is told as within the noise"
+
+
 def remedies(out, rows):
-    """Who carries needs none."""
+    """Who carries needs none; and the cores that the headline asks for are not among those tried in vain."""
+    asked = re.search(r"with (\S+); for \S+ you need about (\d+)", rows.verdict["headline"])
     for r in out["remedies"]:
         if rows.says.get(r["label"], {}).get("carries") == "yes":
             yield f"{r['label']}: carries, and has a remedy: {r['set']}"
+        vain = [int(t.split()[1]) for t in r["tried"] if t.startswith("--cores ") and t != r["set"]]
+        if asked and asked[1] == r["label"] and vain and max(vain) >= int(asked[2]):
+            yield f"the headline asks for about {asked[2]} cores for {r['label']}, and --cores {max(vain)} does not do (remedy: {r['set']})"
 
 
 def headline(rows):
@@ -244,6 +275,6 @@ def check(out, strict=True, line_gbps=None):
     """Contradictions of a comparison: `strict` order of flows, `line_gbps` of all ports (None: not checked)."""
     rows = Rows(out)
     found = [said for r in rows.all for said in counts(r)]
-    for rule in (one_load, carrying, winner, costs, margin, headline, decided):
+    for rule in (one_load, carrying, winner, no_winner, noise, costs, margin, headline, decided):
         found += rule(rows)
     return [*found, *line(rows, line_gbps), *order(rows, strict), *remedies(out, rows)]

@@ -8,6 +8,8 @@ SERVERS = {"rxbisect-testbed": (16, 2, 100), "ddio-bench": (18, 1, 100), "corec-
 INTERFACES = ("privring", "shring", "rxbisect", "dynamic", "corec", "ddring")
 APPS = ("l3fwd", "lb", "nat", "nf", "kv", "ipsec")
 WITH_CYCLES = ("l3fwd", "lb", "nat", "nf")
+# Frames that a core carries, of an application in the middle, millions a second.
+MPPS = 1.4
 # Few placements, short trials, no search for best sizes: a second or two each.
 SMALL = "--placements 2 --trial-ms 5 --resolution 2 --best none --limit-ms 40".split()
 
@@ -28,10 +30,19 @@ def workload(rng, app):
     return f"{rng.choice([fixed, fixed, named])},flows={flows}{skew},arrivals={arrivals}"
 
 
-def rate(rng, ports, each, shares):
-    """Gbps on the wire such that the busiest port stays within its line rate."""
+def rate(rng, ports, each, shares, able):
+    """Gbps on the wire such that the busiest port stays within its line rate; mostly about what the cores are `able` to
+    carry, since far above it all lose alike."""
     most = each * sum(shares) / max(shares) if shares else each * ports
-    return f"{most * rng.choice([rng.uniform(0.02, 0.3), rng.uniform(0.1, 1), rng.uniform(0.1, 1), 0.98, 1]):.2f}"
+    part = rng.choice([rng.uniform(0.02, 1), 0.98, 1])
+    wanted = able * rng.uniform(0.2, 1.3) if rng.random() < 0.7 else most * part
+    return f"{max(0.02 * most, min(most, wanted)):.2f}"
+
+
+def frame_bytes(traffic):
+    """Mean size of a workload's frames on the wire, roughly."""
+    sizes = traffic.split(",")[0]
+    return int(sizes[6:]) + 24 if sizes.startswith("fixed:") else 380 if sizes == "imix" else 800
 
 
 def draw(rng):
@@ -43,15 +54,16 @@ def draw(rng):
     app = rng.choice(APPS)
     traffic = workload(rng, app)
     shares = rng.choice([(2, 1), (3, 1)]) if ports == 2 and rng.random() < 0.3 else None
+    able = cores * MPPS * frame_bytes(traffic) * 8 / 1000
     args = ["--server", server, "--cores", str(cores), "--ports", str(ports), "--app", app,
             "--interfaces", ",".join(rng.sample(INTERFACES, rng.randint(2, 4))), "--workload", traffic,
-            "--rate", rate(rng, ports, each, shares), "--ring", str(2 ** rng.randint(6, 11)),
+            "--rate", rate(rng, ports, each, shares, able), "--ring", str(2 ** rng.randint(6, 11)),
             "--other-arrivals", str(rng.randint(1, 2))]
     if shares:
         args += ["--port-load", ":".join(map(str, shares))]
     if app in WITH_CYCLES:
         args += sometimes(rng, 0.25, "--app-cycles", rng.choice([200, 600, 1500, 4000]))
-    args += sometimes(rng, 0.15, "--steer", "port") if app != "kv" else []
+    args += sometimes(rng, 1 if app == "kv" else 0.15, "--steer", "port")
     args += sometimes(rng, 0.15, "--antagonist", rng.choice(["stream:4", "stream:8", "pagerank:4"]))
     args += sometimes(rng, 0.15, "--order", rng.choice(["strict", "any"]))
     args += sometimes(rng, 0.1, "--numa", "remote") + sometimes(rng, 0.1, "--ddio-ways", rng.choice([1, 4, 8]))

@@ -34,7 +34,7 @@ def result(a, b, carries, winner, by, headline, margin=None):
     rows = [row(label, start, **of) for label, of in (("a1", a), ("b2", b)) for start in ("empty", "full")]
     return {"results": rows, "remedies": [], "verdict": {
         "carries": [says("a1", carries[0]), says("b2", carries[1])], "winner": winner, "decided_by": by,
-        "load_gbps": 50.0, "headline": headline, "margin": margin}}
+        "load_gbps": 50.0, "headline": headline, "margin": margin, "separates": None}}
 
 
 def lead(value, other, pct, label="b2"):
@@ -133,6 +133,15 @@ class OneContradiction(unittest.TestCase):
         self.finds("wins by loss", change(buffers(), "verdict.decided_by", "loss"))
         self.finds("does not know", change(buffers(), "verdict.decided_by", "colour"))
 
+    def test_no_winner(self):
+        for make, words in ((buffers, "a1 is the best of a1 b2"), (loss, "a1 is the best of a1,"),
+                            (overload, "a1 carries 40.00 Gbps, b2 30.00")):
+            self.finds(f"no winner, and {words}", change(make(), "verdict.winner", None))
+
+    def test_noise(self):
+        text = "the largest difference is in circulating buffers: 1000 of a1 against 2000 buffers of b2, within the noise of arrivals"
+        self.finds("is told as within the noise", change(buffers(), "verdict.separates", text))
+
     def test_overload(self):
         self.finds("winner b2 carries 30.00 Gbps, a1 40.00", change(overload(), "verdict.winner", "b2"))
         self.finds("wins by loss of 5.00%", change(least(), "verdict.winner", "b2"))
@@ -151,7 +160,11 @@ class OneContradiction(unittest.TestCase):
         self.finds("does not lead", change(buffers(), "results.3.range.circulating_buffers", [900.0, 2100.0]))
 
     def test_remedies(self):
-        self.finds("has a remedy", change(buffers(), "remedies", [{"label": "a1", "set": "--cores 16"}]))
+        self.finds("has a remedy", change(buffers(), "remedies", [{"label": "a1", "set": "--cores 16", "tried": []}]))
+        out = change(overload(), "remedies", [{"label": "a1", "set": "--cores 12", "tried": ["--cores 10", "--cores 12"]}])
+        for cores, found in (("10", True), ("11", False)):
+            text = f"a1: none carries 50 Gbps. 8 cores carry 40 Gbps with a1; for 50 you need about {cores}, or less"
+            self.assertEqual(any("does not do" in said for said in check(change(out, "verdict.headline", text))), found)
 
     def test_headline(self):
         self.finds("says no winner", change(buffers(), "verdict.headline", "No winner: a1 and b2 carry 50 Gbps"))

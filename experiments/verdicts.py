@@ -82,24 +82,30 @@ def kind(runs):
 def show_contradictions(runs):
     for r in runs:
         for said in r.found:
-            print(f"contradiction: {said}\n  {r.shown()}")
+            print(f"contradiction: {said}\n  {r.shown()}", flush=True)
+
+
+def show_flip(runs):
+    print("flip: " + ", ".join(f"{r.verdict('winner')} by {r.verdict('decided_by')}" for r in runs))
+    print("\n".join("  " + r.shown() for r in runs), flush=True)
 
 
 def random_runs(rxlab, count, start):
     """Set-ups from `start` on: prints contradictions, flips and totals; whether all is well."""
-    with ThreadPoolExecutor(JOBS) as pool:
-        done = list(pool.map(lambda n: pair(rxlab, n), range(start, start + count)))
+    done = []
     kinds = {"same winner": 0, "no winner on at least one side": 0, "different winners": 0}
-    for _, _, runs in done:
-        kinds[kind(runs)] += 1
-        show_contradictions(runs)
-        if kind(runs) == "different winners":
-            print("flip: " + ", ".join(f"{r.verdict('winner')} by {r.verdict('decided_by')}" for r in runs))
-            print("\n".join("  " + r.shown() for r in runs))
-    contradictions = sum(len(r.found) for _, _, runs in done for r in runs)
+    with ThreadPoolExecutor(JOBS) as pool:
+        # As they come: whoever stops a long run keeps what it found.
+        for _, refused, runs in pool.map(lambda n: pair(rxlab, n), range(start, start + count)):
+            done.append((refused, runs))
+            kinds[kind(runs)] += 1
+            show_contradictions(runs)
+            if kind(runs) == "different winners":
+                show_flip(runs)
+    contradictions = sum(len(r.found) for _, runs in done for r in runs)
     same, flips = kinds["same winner"], kinds["different winners"]
     share = 100 * same / (same + flips) if same + flips else 100.0
-    table([("set-ups", str(count)), ("refused and drawn again", str(sum(refused for _, refused, _ in done))),
+    table([("set-ups", str(count)), ("refused and drawn again", str(sum(refused for refused, _ in done))),
            *((name, str(k)) for name, k in kinds.items()), ("contradictions", str(contradictions)),
            ("agreement where both name a winner", f"{share:.1f}%, at least {AGREEMENT_PCT:.0f}% wanted")])
     return contradictions == 0 and share >= AGREEMENT_PCT

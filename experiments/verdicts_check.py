@@ -59,6 +59,7 @@ class Rows:
         self.full = {label: starts.get("full") or next(iter(starts.values())) for label, starts in self.of.items()}
         self.says = {c["label"]: c for c in self.verdict["carries"]}
         self.load = self.all[0]["offered_gbps"]
+        self.resolution = out.get("defaults", {}).get("resolution_pct", 1)
         self.eligible = [label for label in self.full if label in self.says and not self.says[label]["left_out"]]
         self.carrying = [label for label in self.eligible if self.says[label]["carries"] == "yes"]
 
@@ -224,17 +225,19 @@ def no_winner(rows):
         return
     rates = sorted((rows.value(label, "no_drop_gbps") or 0, label) for label in rows.eligible)
     (second, other), (most, best) = rates[-2:]
-    if most - second > RATE_PCT / 100 * max(rows.load, second):
+    # A search knows a rate to its resolution at either end; a lead under one arrivals only is told as such.
+    finest = max(RATE_PCT, 2 * rows.resolution)
+    if most - second > finest / 100 * max(rows.load, second) and rows.verdict["unconfirmed"] != best:
         yield f"no winner, and {best} carries {most:.2f} Gbps, {other} {second:.2f}"
 
 
 def noise(rows):
     """A difference that is told as noise lies within the ranges."""
-    told = re.search(r"in ([\w ]+): \S+ of (\S+) against \S+ .*of (\S+), within the noise", rows.verdict["separates"] or "")
+    told = re.search(r"in ([\w ]+): \S+ of (\S+) against \S+ .*of (\S+), too little for the range", rows.verdict["separates"] or "")
     cost = told and {"p99 latency": COSTS[0], "DRAM traffic": COSTS[1], "circulating buffers": COSTS[2]}.get(told[1])
     if cost and {told[2], told[3]} <= rows.full.keys() and rows.beats(told[2], told[3], cost):
         ranges = [[round(v, 1) for v in rows.full[told[i]]["range"][cost]] for i in (2, 3)]
-        yield f"{cost} of {told[2]} {ranges[0]} and {told[3]} {ranges[1]} is told as within the noise"
+        yield f"{cost} of {told[2]} {ranges[0]} and {told[3]} {ranges[1]} is told as too little"
 
 
 def remedies(out, rows):

@@ -11,7 +11,7 @@ WITH_CYCLES = ("l3fwd", "lb", "nat", "nf")
 # Frames that a core carries, of an application in the middle, millions a second.
 MPPS = 1.4
 # Few placements, short trials, no search for best sizes: a second or two each.
-SMALL = "--placements 2 --trial-ms 5 --resolution 2 --best none --limit-ms 40".split()
+SMALL = "--placements 2 --trial-ms 4 --resolution 2 --best none --limit-ms 30".split()
 
 
 def sometimes(rng, part, *args):

@@ -261,6 +261,7 @@ pub(crate) fn machine(server: &Server, tx_ring: u32) -> Machine {
         dram_peak_gbps: server.constants.dram_peak_gbytes.value * 8.0,
         tx_ring: f64::from(tx_ring),
         ghz: server.ghz,
+        cores: server.cores,
         pause_us: server.constants.pause_us.value,
     }
 }

@@ -35,6 +35,8 @@ pub(crate) struct Machine {
     pub tx_ring: f64,
     /// Core clock, GHz.
     pub ghz: f64,
+    /// Cores there are.
+    pub cores: u32,
     /// How long firmware pauses all cores now and then, us.
     pub pause_us: f64,
 }

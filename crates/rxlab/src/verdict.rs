@@ -79,6 +79,8 @@ pub(crate) struct Verdict {
     pub carries: Vec<Standing>,
     /// The answer in one sentence.
     pub headline: String,
+    /// The row that carries most without loss, where it does so under these arrivals only.
+    pub unconfirmed: Option<String>,
     /// What would separate the best ones first, where nothing does.
     pub separates: Option<String>,
     /// Every interface explained at the load asked for.
@@ -174,6 +176,7 @@ pub(crate) fn decide(
         load_gbps,
         carries: standings,
         headline: String::new(),
+        unconfirmed: found.unconfirmed.map(|p| p.full.label.clone()),
         separates: (found.winner.is_none() && !carriers.is_empty())
             .then(|| closest(machine, &found.level))
             .flatten(),
@@ -191,16 +194,18 @@ struct Ranked<'a> {
     level: Vec<&'a Pair>,
     by: &'static str,
     margin: Option<Margin>,
+    /// Who leads in what carries without loss, but not under other arrivals.
+    unconfirmed: Option<&'a Pair>,
 }
 
 impl<'a> Ranked<'a> {
     fn level(level: Vec<&'a Pair>) -> Ranked<'a> {
-        Ranked { winner: None, level, by: "none", margin: None }
+        Ranked { winner: None, level, by: "none", margin: None, unconfirmed: None }
     }
 
     fn won(winner: &'a Pair, next: Option<&Pair>, by: &'static str, field: &str) -> Ranked<'a> {
         let margin = next.map(|next| margin(winner, next, field));
-        Ranked { winner: Some(winner), level: vec![winner], by, margin }
+        Ranked { winner: Some(winner), level: vec![winner], by, margin, unconfirmed: None }
     }
 }
 
@@ -211,22 +216,23 @@ fn most_without_loss<'a>(
     confirm: &mut impl FnMut(&Pair, &Pair) -> Result<bool, Fail>,
 ) -> Result<Ranked<'a>, Fail> {
     let mut level = able.to_vec();
+    let mut unconfirmed = None;
     let no_drop = |p: &Pair| p.full.no_drop_gbps.unwrap_or(f64::NAN);
     if level.len() > 1 && level.iter().all(|p| p.full.no_drop_gbps.is_some()) {
         level.sort_by(|a, b| no_drop(b).total_cmp(&no_drop(a)));
         let (best, next) = (level[0], level[1]);
-        if no_drop(best) - no_drop(next) > noise.max(RATE_NOISE_PCT / 100.0 * no_drop(best))
-            && confirm(best, next)?
-        {
+        let leads = no_drop(best) - no_drop(next) > noise.max(RATE_NOISE_PCT / 100.0 * no_drop(best));
+        if leads && confirm(best, next)? {
             return Ok(Ranked::won(best, Some(next), "no_drop_gbps", "no_drop_gbps"));
         }
+        unconfirmed = leads.then_some(best);
         let near = no_drop(next).min(no_drop(best) - noise);
         level.retain(|p| no_drop(p) >= near);
     }
     let Some(best) = least(&level, "lost_pct") else { return Ok(Ranked::level(level)) };
     match behind(&level, best, "lost_pct", LOSS_NOISE, 0.0) {
         (near, Some(next)) if near.len() == 1 => Ok(Ranked::won(best, Some(next), "lost_pct", "lost_pct")),
-        _ => Ok(Ranked::level(level)),
+        _ => Ok(Ranked { unconfirmed, ..Ranked::level(level) }),
     }
 }
 

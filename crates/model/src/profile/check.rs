@@ -47,7 +47,7 @@ impl Server {
                 continue;
             }
             row.range.check(name, c.value)?;
-            let known = ["published: ", "measured: ", "assumed: ", "fitted: "];
+            let known = ["published: ", "measured: ", "assumed: ", "fitted: ", "stated: "];
             check(known.iter().any(|p| c.origin.starts_with(p)), || {
                 format!("{name} lacks its origin; allowed: {}", known.map(|p| format!("`{p}...`")).join(", "))
             })?;

@@ -12,7 +12,7 @@ use super::ranges::Range;
 pub struct Constant {
     /// In the unit that the name ends with.
     pub value: f64,
-    /// `published: ...`, `measured: ...` or `assumed: ...`.
+    /// `published: ...`, `measured: ...`, `assumed: ...`, `fitted: ...`, or `stated: ...` on a command line.
     pub origin: String,
 }
 

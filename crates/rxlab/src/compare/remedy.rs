@@ -26,7 +26,7 @@ pub(crate) struct Remedy {
     /// Its 99th percentile of latency, us.
     pub latency_p99_us: Option<f64>,
     /// The load without loss as things are, Gbps of frames.
-    pub no_drop_gbps: Option<f64>,
+    pub no_drop_now_gbps: Option<f64>,
 }
 
 /// A change: its options, and the setup with it.
@@ -63,7 +63,7 @@ fn one(ready: &Ready, p: &Pair, least_cycles: f64) -> Result<Remedy, Fail> {
         tried: Vec::new(),
         throughput_gbps: None,
         latency_p99_us: None,
-        no_drop_gbps: p.full.no_drop_gbps,
+        no_drop_now_gbps: p.full.no_drop_gbps,
     };
     let mut changes = Vec::new();
     if asked(&ready, p, least_cycles) < BEYOND {

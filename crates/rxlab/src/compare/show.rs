@@ -113,7 +113,7 @@ fn explanations(v: &Verdict, pairs: &[Pair]) -> Vec<String> {
 
 /// What to set, row by row.
 fn settings(remedies: &[Remedy]) -> Vec<String> {
-    let line = |r: &Remedy| match (&r.set, r.no_drop_gbps) {
+    let line = |r: &Remedy| match (&r.set, r.no_drop_now_gbps) {
         (Some(set), _) => format!(
             "{}: set {set}: {} Gbps without loss, p99 {} us (predicted, one placement)",
             r.label,

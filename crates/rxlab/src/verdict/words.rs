@@ -37,12 +37,7 @@ pub(super) fn headline(machine: &Machine, pairs: &[Pair], v: &Verdict, best: &Pa
         (None, _) if v.carries.iter().all(|s| s.left_out) => {
             format!("No winner at {load} Gbps: all that was compared reorders frames of a flow.")
         }
-        (None, _) if carriers.is_empty() => {
-            let most = best.full.no_drop_gbps.map_or(String::new(), |n| format!(" (about {} Gbps)", num(n)));
-            format!(
-                "No winner: none carries {load} Gbps without loss, and what they carry{most} does not differ by more than noise."
-            )
-        }
+        (None, _) if carriers.is_empty() => none_carries(v, best),
         (None, _) if pairs.len() == 1 => format!("{carriers} carries {load} Gbps without loss."),
         (None, _) => {
             let also = labels(&|s| !s.left_out && s.carries == Carries::Unsure);
@@ -71,6 +66,31 @@ pub(super) fn headline(machine: &Machine, pairs: &[Pair], v: &Verdict, best: &Pa
     text
 }
 
+/// Nobody carries the load, and nobody is better than the others.
+fn none_carries(v: &Verdict, best: &Pair) -> String {
+    let load = num(v.load_gbps);
+    let eligible: Vec<&Standing> = v.carries.iter().filter(|s| !s.left_out).collect();
+    let carried = best.full.no_drop_gbps.map(num);
+    let unsure: Vec<&str> =
+        eligible.iter().filter(|s| s.carries == Carries::Unsure).map(|s| s.label.as_str()).collect();
+    let sometimes = match unsure.as_slice() {
+        [] => String::new(),
+        some => format!(" ({} in some placements or under some arrivals)", list(some)),
+    };
+    if let [only] = eligible.as_slice() {
+        let carried = carried.map_or(String::new(), |n| format!(", but {n} Gbps"));
+        return format!("{} does not carry {load} Gbps without loss{sometimes}{carried}.", only.label);
+    }
+    let which = match (&v.unconfirmed, carried) {
+        (Some(label), Some(n)) => {
+            format!("{label} carries most without loss, {n} Gbps, but under these arrivals only")
+        }
+        (_, Some(n)) => format!("what they carry without loss, {n} Gbps, does not differ by more than noise"),
+        _ => "they lose alike".into(),
+    };
+    format!("No winner: none carries {load} Gbps without loss{sometimes}; {which}.")
+}
+
 /// What a reader can set today, where the answer is something else.
 fn for_sale(pairs: &[Pair], v: &Verdict) -> String {
     let standing = |p: &Pair| v.carries.iter().find(|s| s.label == p.full.label);
@@ -87,7 +107,12 @@ fn for_sale(pairs: &[Pair], v: &Verdict) -> String {
     let carried = |p: &Pair| p.full.no_drop_gbps.unwrap_or(f64::NAN);
     match (labels(Carries::Yes).as_slice(), sold.iter().max_by(|a, b| carried(a).total_cmp(&carried(b)))) {
         ([], None) => " None of these can be bought.".into(),
-        ([], Some(most)) if carried(most).is_nan() => format!(" Of these one can buy {}.", most.full.label),
+        ([], Some(most)) if carried(most).is_nan() => {
+            format!(
+                " Of these one can buy {}.",
+                list(&sold.iter().map(|p| p.full.label.as_str()).collect::<Vec<_>>())
+            )
+        }
         ([], Some(most)) => {
             format!(" Of what can be bought {} carries most, {} Gbps.", most.full.label, num(carried(most)))
         }
@@ -110,11 +135,12 @@ fn wants(machine: &Machine, v: &Verdict, best: &Pair) -> String {
         }
         (Some(carried), Mechanism::CoresBusy | Mechanism::CacheLeak) if carried > 0.0 => {
             let wanted = (cores as f64 * load / carried).ceil();
-            format!(
-                " {cores} cores carry {} Gbps with {label}; for {} you need about {wanted:.0}, or a lower rate.",
-                num(carried),
-                num(load)
-            )
+            let carry = if cores == 1 { "core carries" } else { "cores carry" };
+            let carry = format!(" {cores} {carry} {} Gbps with {label};", num(carried));
+            if cores < machine.cores as usize && wanted <= f64::from(machine.cores) {
+                return format!("{carry} for {} it takes more of them, or a lower rate.", num(load));
+            }
+            format!("{carry} for {} you need about {wanted:.0}, or a lower rate.", num(load))
         }
         (_, Mechanism::CoresBusy | Mechanism::CacheLeak) => {
             let r = &best.full.report;
@@ -159,7 +185,7 @@ fn told(field: &str, margin: Option<&Margin>) -> String {
 pub(super) fn closest(field: &str, best: &Pair, next: &Pair) -> String {
     let unit = row::describe(field).map_or("", |f| f.unit);
     format!(
-        "the largest difference is in {}: {} of {} against {} {unit} of {}, within the noise of placements and arrivals",
+        "the largest difference is in {}: {} of {} against {} {unit} of {}, too little for the range over placements and arrivals",
         name(field),
         num(best.full.value(field)),
         best.full.label,

@@ -59,7 +59,7 @@ pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
     let resource = |name, used, whole, unit| Resource { name, used, whole, unit };
     let used = vec![
         resource("busiest core", busiest, 100.0, "% of time"),
-        resource("I/O working set in DDIO", report.io_working_set_mib, machine.ddio_mib, "MiB"),
+        resource("I/O working set, of DDIO", report.io_working_set_mib, machine.ddio_mib, "MiB"),
         resource("DRAM", dram(&report), machine.dram_peak_gbps, "Gbps"),
         resource("transmit ring", report.tx_ring_mean, machine.tx_ring, "entries"),
     ];

@@ -57,12 +57,14 @@ impl Advice {
             lines.insert(0, self.ready.ports.why());
         }
         lines.push(self.moved());
-        let (margin, full) = (self.margin_pct(), &self.pairs[0].full.report);
+        let full = &self.pairs[0].full.report;
+        let ddio = self.ready.server.ddio_bytes() as f64 / f64::from(1 << 20);
         lines.push(format!(
-            "margin to the DDIO capacity: {}% of it {}; {} buffers circulate under the offered load",
-            num(margin.abs()),
-            if margin < 0.0 { "is missing" } else { "stays free of posted buffers" },
-            num(full.circulating_buffers)
+            "posted buffers alone take {}% of the DDIO capacity; with frames that wait and leave {} buffers circulate under the offered load, {} MiB or {}% of it",
+            num(100.0 - self.margin_pct()),
+            num(full.circulating_buffers),
+            num(full.io_working_set_mib),
+            num(full.io_working_set_mib / ddio * 100.0)
         ));
         lines.push(if self.pairs[0].hysteresis() {
             "metastable: from empty and from full rings the advice ends in different states".into()
@@ -88,7 +90,12 @@ impl Advice {
         if self.sizes == guideline {
             return format!("{tried} none is better by more than 1%: {}", at(guideline));
         }
-        format!("{tried} {}; the guideline's {}", at(self.sizes), at(guideline))
+        let left = if self.margin_pct() < 0.0 && self.guideline.margin_pct(guideline.ax) >= 0.0 {
+            ": condition (1) is left for that, at the price of DRAM traffic"
+        } else {
+            ""
+        };
+        format!("{tried} {}{left}; the guideline's {}", at(self.sizes), at(guideline))
     }
 
     fn results(&self) -> Table {

@@ -15,6 +15,8 @@ REORDERED_PCT = 0.01
 RATE_PCT = 2.0
 # What latency, DRAM traffic and buffers must differ by before anyone would act on it.
 LEAD_PCT = 10.0
+# What nobody minds, however large a part it is: us, Gbps (1% of what a server's DRAM carries), buffers.
+FLOORS = {"latency_p99_us": 1.0, "dram_gbps": 7.5, "circulating_buffers": 64}
 # Points of loss that tell two overloaded interfaces apart.
 LOST_POINTS = 1.0
 MARGIN_PCT = 1000.0
@@ -70,7 +72,7 @@ class Rows:
         """Whether `a` costs less than `b` by more than anyone would call noise."""
         less, more = self.value(a, cost), self.value(b, cost)
         ranges = [self.full[label]["range"].get(cost) for label in (a, b)]
-        return more - less > LEAD_PCT / 100 * more and all(ranges) and disjoint(*ranges)
+        return more - less > max(LEAD_PCT / 100 * more, FLOORS[cost]) and all(ranges) and disjoint(*ranges)
 
     def carries(self, label):
         """Whether a reader of the rows would say that the label carries the load."""

@@ -10,7 +10,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-HEAD = ("capture", "exit", "bytes", "conserved", "winner", "by", "margin %", "drops mostly")
+HEAD = ("capture", "exit", "bytes", "conserved", "winner", "by", "load", "drops mostly")
 
 
 def compare(rxlab, capture):
@@ -33,7 +33,7 @@ def row(rxlab, capture):
     verdict = out["verdict"]
     causes = sorted({max(r["drops"], key=r["drops"].get) for r in out["results"] if any(r["drops"].values())})
     cells = (capture.stem, codes, "same" if same else "OTHER", "yes" if whole else "NO", verdict["winner"] or "-",
-             verdict["decided_by"] or "-", f"{verdict['margin_pct']:.1f}", " ".join(causes) or "-")
+             verdict["decided_by"] or "-", f"{verdict['load_gbps']:.1f}", " ".join(causes) or "-")
     return cells, same and whole
 
 

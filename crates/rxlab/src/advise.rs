@@ -18,10 +18,11 @@ use clap::Args;
 use crate::compare;
 use crate::fail::Fail;
 use crate::html;
-use crate::lab::{self, Pair};
+use crate::lab::{self, Job, Pair};
 use crate::out;
 use crate::output::{self, Target};
 use crate::setup::{Ready, Setup};
+use crate::span;
 use crate::verdict::Verdict;
 use guideline::{Guideline, Sizes};
 use limit::Limit;
@@ -139,12 +140,17 @@ fn sweep(ready: &Ready, interface: &str, device: (u32, u32)) -> Result<BTreeMap<
 
 /// One placement of each setup tells sizes apart; the advice runs on all of them later.
 fn scores(interface: &str, setups: impl Iterator<Item = Ready>) -> Result<Vec<Score>, Fail> {
-    let single = |ready: Ready| compare::job(&ready.resized(|s| s.placements = 1), interface, true);
+    // A short run each: how rings of these sizes lose shows early, and the search asks the rest.
+    let single = |ready: Ready| -> Result<Job, Fail> {
+        let job = compare::job(&ready.resized(|s| s.placements = 1), interface, true)?;
+        Ok(Job { span: job.full.first().map(span::quick), ..job })
+    };
     let jobs = setups.map(single).collect::<Result<Vec<_>, _>>()?;
     Ok(lab::run(&jobs, "trying sizes")?.iter().map(score).collect())
 }
 
 fn score(pair: &Pair) -> Score {
-    let sent = pair.full.report.throughput_gbps;
+    // What is still draining is no rate.
+    let sent = pair.full.report.throughput_gbps.min(pair.full.report.offered_gbps);
     Score { no_drop: pair.full.no_drop_gbps.unwrap_or(sent), sent }
 }

@@ -154,7 +154,7 @@ mod tests {
     #[test]
     fn numbers_keep_three_digits() {
         let shown: Vec<String> =
-            [0.0, 0.8, 12.34, 99.97, 162.4, 1224.4, f64::NAN, 0.001].into_iter().map(num).collect();
-        assert_eq!(shown, ["0", "0.80", "12.3", "100", "162", "1224", "-", "1e-3"]);
+            [0.0, 0.8, 12.34, 99.97, 162.4, 1224.4, f64::NAN, 0.001, 0.00003].into_iter().map(num).collect();
+        assert_eq!(shown, ["0", "0.80", "12.3", "100", "162", "1224", "-", "0.0010", "3e-5"]);
     }
 }

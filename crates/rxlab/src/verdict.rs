@@ -342,5 +342,4 @@ fn at_edge(machine: &Machine, p: &Pair, best: &Pair) -> Option<Diagnosis> {
 }
 
 #[cfg(test)]
-#[path = "verdict_tests.rs"]
 mod tests;

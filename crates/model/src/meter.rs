@@ -84,7 +84,8 @@ impl Meter {
         }
     }
 
-    /// The window ends now, before its time: what arrives from now on does not count.
+    /// The window ends now, before its time: what a card takes from now on and has arrived later does not count. What
+    /// it has taken ahead of the others does, some frames that differ by interface.
     pub(crate) fn ends(&mut self, now: Ps) {
         if let Some((_, to)) = &mut self.span {
             *to = now.0;

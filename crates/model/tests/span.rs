@@ -107,9 +107,8 @@ fn all_count_the_arrivals_of_the_window() {
         let expected = arrivals(gbps, from, to);
         assert!(expected.0 > 5_000, "{expected:?}");
         for interface in interfaces() {
-            // A core that plays the card knows rings of descriptors, as its own tests have them.
-            if nic == Nic::Core && matches!(interface, Interface::Corec(_)) {
-                continue;
+            if nic == Nic::Emulated && !interface.passes_pointers() {
+                continue; // the model refuses it
             }
             for start in STARTS {
                 let what = format!("{nic:?} {gbps} Gbps {} {}", interface.name(), start.name());
@@ -155,7 +154,8 @@ fn parts_are_the_window() {
         let one = Span { part: Ps::from_us(2_000), parts: 1, ..SPAN };
         let whole = run(&mut scenario(Nic::Card, &interface, Start::Full, 60.0, one)).unwrap();
         assert!(whole.parts.is_empty(), "{name}");
-        assert_eq!(whole.counted, r.counted, "{name}: cut or not, it is the same run");
+        let offered = |r: &Report| (r.counted.offered, r.counted.offered_bytes);
+        assert_eq!(offered(&whole), offered(&r), "{name}: cut or not, it is the same window");
     }
 }
 
@@ -166,8 +166,9 @@ fn a_trial_ends_with_the_part_that_loses() {
     let (from, _) = SPAN.window();
     let lossy = run(&mut scenario(Nic::Card, &private, Start::Empty, 90.0, until)).unwrap();
     assert!(lossy.counted.dropped > 0 && (lossy.measured_s - 5e-4).abs() < 1e-12, "{lossy:?}");
-    let expected = arrivals(90.0, from, from + SPAN.part.0);
-    assert_eq!((lossy.counted.offered, lossy.counted.offered_bytes), expected, "of the part that counted");
+    // Nobody knew the end before: what a card had taken off the wire ahead of it counts, a few microseconds' frames.
+    let [counts, more] = [0, 2_000_000].map(|ps| arrivals(90.0, from, from + SPAN.part.0 + ps).0);
+    assert!((counts..=more).contains(&lossy.counted.offered), "{counts} to {more}: {lossy:?}");
     closes(&lossy, "lossy");
     let calm = run(&mut scenario(Nic::Card, &private, Start::Empty, 2.0, until)).unwrap();
     assert!(calm.counted.dropped == 0 && (calm.measured_s - 2e-3).abs() < 1e-12, "{calm:?}");

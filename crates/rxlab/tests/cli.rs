@@ -255,12 +255,27 @@ fn a_failed_run_leaves_no_report() {
 #[test]
 fn a_comparison_has_the_documented_shape() {
     let out = json(&small(&["--json"]));
-    for key in ["server", "traffic", "defaults", "seed", "verdict", "results", "assumed"] {
+    for key in ["server", "traffic", "notes", "defaults", "seed", "verdict", "results", "remedies", "assumed"]
+    {
         assert!(!out[key].is_null(), "{key}");
     }
-    for key in ["winner", "margin_pct", "reason"] {
-        assert!(!out["verdict"][key].is_null(), "{key}");
+    let verdict = &out["verdict"];
+    for key in ["decided_by", "load_gbps", "carries", "headline", "diagnoses", "edges"] {
+        assert!(!verdict[key].is_null(), "{key}");
     }
+    // A winner has a margin, and without one there is what would separate the best.
+    let won = !verdict["winner"].is_null();
+    assert_eq!((verdict["margin"].is_null(), verdict["separates"].is_null()), (!won, won), "{verdict}");
+    assert_eq!(won, verdict["decided_by"] != "none");
+    if won {
+        for key in ["value", "next_value", "next", "unit"] {
+            assert!(!verdict["margin"][key].is_null(), "{key}");
+        }
+    }
+    let carries = verdict["carries"].as_array().unwrap();
+    let labels: Vec<_> = carries.iter().map(|c| c["label"].as_str().unwrap()).collect();
+    assert_eq!(labels, ["privring", "shring", "rxbisect"]);
+    assert!(carries.iter().all(|c| c["carries"] == "yes" && c["left_out"] == false), "{verdict}");
     let results = out["results"].as_array().unwrap();
     let seen: Vec<_> =
         results.iter().map(|r| (r["interface"].as_str().unwrap(), r["start"].as_str().unwrap())).collect();
@@ -268,6 +283,12 @@ fn a_comparison_has_the_documented_shape() {
     assert_eq!(seen, expected.concat());
     for r in results {
         for key in [
+            "label",
+            "today",
+            "posted_buffers",
+            "placements",
+            "other_arrivals",
+            "counted",
             "params",
             "offered_gbps",
             "throughput_gbps",
@@ -403,10 +424,15 @@ fn output_is_plain_where_it_is_no_terminal() {
 
 #[test]
 fn a_point_runs_again_from_its_own_command_line() {
-    let first = json(&small(&["--json", "--interfaces", "rxbisect", "--ax", "64"]));
-    let command = first["results"][0]["reproduce"].as_str().unwrap();
-    let args: Vec<&str> = command.split(' ').skip(1).chain(["--no-search", "--json"]).collect();
-    assert_eq!(json(&args)["results"], first["results"]);
+    let first = json(&small(&["--json", "--interfaces", "shring,rxbisect", "--ax", "64"]));
+    for at in [0, 2] {
+        let rows = &first["results"].as_array().unwrap()[at..at + 2];
+        let command = rows[0]["reproduce"].as_str().unwrap();
+        // The window is the one that all had; alone it would look for another.
+        assert!(command.contains(" --window "), "{command}");
+        let args: Vec<&str> = command.split(' ').skip(1).chain(["--no-search", "--json"]).collect();
+        assert_eq!(json(&args)["results"].as_array().unwrap(), rows);
+    }
 }
 
 /// A plan of one small series, to run in a moment.

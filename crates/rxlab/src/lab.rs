@@ -26,7 +26,7 @@ pub(crate) struct Job {
     pub span: Option<Span>,
     /// What results call it.
     pub label: String,
-    /// The command line that runs it again, but for the window.
+    /// The command line that runs it again, but for other arrivals and the window.
     pub reproduce: String,
 }
 
@@ -213,7 +213,12 @@ fn pair(
             placements,
             other_arrivals: others.len(),
             posted_buffers: point.scenario(Vec::new()).posted_buffers(),
-            reproduce: format!("{} --window {}", job.reproduce, span::text(span)),
+            reproduce: format!(
+                "{} --other-arrivals {} --window {}",
+                job.reproduce,
+                job.others.len(),
+                span::text(span)
+            ),
         })
     };
     Ok(Pair {

@@ -307,13 +307,12 @@ impl Columns {
         if self == Columns::Small {
             columns.extend([number("sent", "Mpps"), number("no-drop", "Mpps")]);
         }
-        columns.extend([
-            number("drops", "%"),
-            number("mean", "us"),
-            number("p99", "us"),
-            number("DDIO", "hit %"),
-            number("DRAM", "Gbps"),
-        ]);
+        columns.push(number("drops", "%"));
+        // With both rates there is no room for it in a terminal's width.
+        if self == Columns::Large {
+            columns.push(number("mean", "us"));
+        }
+        columns.extend([number("p99", "us"), number("DDIO", "hit %"), number("DRAM", "Gbps")]);
         if self == Columns::Large {
             columns.push(number("buffers", "in use"));
         }
@@ -337,13 +336,11 @@ impl Columns {
             let no_drop = row.no_drop_gbps.map_or("-".into(), |gbps| num(gbps / 8e-3 * frames));
             cells.extend([num(r.mpps), no_drop]);
         }
-        cells.extend([
-            if r.drops.values().all(|&n| n == 0) { "0".into() } else { num(r.drop_pct) },
-            num(r.latency_us.mean),
-            num(r.latency_us.p99),
-            num(r.ddio_hit_pct),
-            num(field(r, "dram_gbps")),
-        ]);
+        cells.push(if r.drops.values().all(|&n| n == 0) { "0".into() } else { num(r.drop_pct) });
+        if self == Columns::Large {
+            cells.push(num(r.latency_us.mean));
+        }
+        cells.extend([num(r.latency_us.p99), num(r.ddio_hit_pct), num(field(r, "dram_gbps"))]);
         if self == Columns::Large {
             cells.push(num(r.circulating_buffers));
         }

@@ -633,7 +633,11 @@ fn dynamic_does_as_well_as_the_better_kind_of_ring() {
             let best = sent("privring").max(sent("shring"));
             let dynamic = sent("dynamic");
             assert!(dynamic > 0.98 * best, "{load:?} from {start}: {dynamic} of {best} Gbps");
-            assert_eq!(row("dynamic")["counters"]["switches"], switches, "{load:?} from {start}");
+        }
+        // Beside rings whose rates never settle it runs for longer, and tries the other kind now and then.
+        let alone = json(&[&base[..], &["--interfaces", "dynamic"], load].concat());
+        for row in alone["results"].as_array().unwrap() {
+            assert_eq!(row["counters"]["switches"], switches, "{load:?} from {}", row["start"]);
         }
     }
     refused(&["compare", "--interfaces", "dynamic", "--emulated"], &["dynamic cannot be emulated", "shring"]);

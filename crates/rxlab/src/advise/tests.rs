@@ -70,7 +70,7 @@ fn draw(dice: &mut Dice, dir: &std::path::Path) -> (Ready, Guideline, String) {
     let server = server(dice);
     let file = dir.join("drawn.toml");
     std::fs::write(&file, toml::to_string(&server).unwrap()).unwrap();
-    let fixed = "--placements 1 --limit-ms 40 --trial-ms 10 --resolution 0.5 --server";
+    let fixed = "--placements 1 --limit-ms 40 --trial-ms 10 --resolution 1 --server";
     let mut options: Vec<String> = fixed.split(' ').map(str::to_string).collect();
     options.push(file.to_str().unwrap().into());
     options.extend(traffic(dice));

@@ -340,13 +340,18 @@ impl Columns {
         if self == Columns::Large {
             cells.push(num(r.latency_us.mean));
         }
-        cells.extend([num(r.latency_us.p99), num(r.ddio_hit_pct), num(field(r, "dram_gbps"))]);
+        cells.extend([num(r.latency_us.p99), num(r.ddio_hit_pct), hundredths(field(r, "dram_gbps"))]);
         if self == Columns::Large {
             cells.push(num(r.circulating_buffers));
         }
         cells.push(num(r.cycles_per_packet));
         cells
     }
+}
+
+/// Nobody minds less than a hundredth, and it takes as much room as a hundred.
+fn hundredths(v: f64) -> String {
+    num((v * 100.0).round() / 100.0)
 }
 
 #[cfg(test)]

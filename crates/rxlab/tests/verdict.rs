@@ -364,7 +364,7 @@ fn tables_and_sentences_fit_a_terminal() {
     let over = "--rate 98 --interfaces rxbisect,privring,dynamic --ax 4096 --bx 8192 --ring 8192";
     for more in [
         "--no-search",
-        "--workload rfc2544:64",
+        "--no-search --workload rfc2544:64",
         "--no-search --workload rfc2544:64 --emulated --interfaces privring",
     ] {
         let shown = if more.contains("emulated") {

@@ -42,21 +42,37 @@ Examples:
   rxlab compare --interfaces privring --ring 4096 --placements 1 --json
   rxlab compare --rate 150 --fail-if 'rxbisect.drops>0' --fail-if 'p99>200'
 
-privring: a ring of buffers for each core, as all cards have it. shring: one ring that cores share (a paper's, not for
-sale). rxbisect: small rings of empty buffers that all cores share, large ones of received frames (a paper's, not for
-sale). DDIO: a card writes received frames into a few ways of the last-level cache; what falls out before a core reads
-it costs DRAM traffic twice.
+privring: a ring of buffers for each core, as all cards have it. shring: one ring of buffers that
+cores share. rxbisect: small rings of empty buffers that all cores share, and large rings of
+received frames. No one sells shring and rxbisect: papers describe them.
 
-All interfaces meet the same arrivals over the same window. Each runs from empty and from full rings (one 2 ms stall of
-all cores, then the run settles again); where the two end in different states the table shows both. The second decides.
+DDIO: a card writes received frames into a few ways of the last-level cache. What falls out before
+a core reads it costs DRAM traffic twice.
 
-Columns: today: whether cards and drivers that one can buy give it; sent: load sent back; no-drop: largest load of
-which no frame is lost while firmware pauses the cores now and then; drops: share of what was offered; mean, p99:
-latency wire to wire; DDIO: share of the lines that the card writes which are in the cache; DRAM: traffic both ways;
-buffers: how many circulate; frame: cycles of a core for a frame. Loads of results are Gbps of frames without FCS,
-preamble and gap; --rate is Gbps on the wire. Frame sizes are without FCS: the shortest has 60 B, and rfc2544:64 is
-its name with FCS. Published results of such servers are met within 12% in rates, within
-twice in latency (docs/validation.md); what one server's constants were assumed or fitted for, --verbose lists.")]
+All interfaces meet the same arrivals over the same window. Each runs from empty rings, and from
+full ones: all cores stall for 2 ms, then rates settle again. Where the two end in different
+states, the table shows both. The full start decides.
+
+Columns:
+  today    whether one can have it: yes, driver (a changed driver on such cards), no
+  sizes    ring entries; of rxbisect those of its small rings and of its large ones
+  start    rings at the start: empty, full, or either where both end alike
+  sent     load sent back
+  no-drop  largest load without a lost frame, while firmware pauses all cores now and then
+  drops    share of the offered frames
+  mean, p99  latency from wire to wire
+  DDIO     share of the lines written by the card that the cache still held
+  DRAM     traffic of the memory, reads and writes
+  buffers  how many circulate
+  frame    cycles of a core for a frame
+
+Loads of results are Gbps of frames without FCS, preamble and gap; --rate is Gbps on the wire.
+Frame sizes are without FCS: the shortest has 60 B, which rfc2544:64 names with FCS.
+
+Most published rates of such servers are met within 12%, most latencies within twice; the misses are
+told in docs/validation.md. --verbose lists the constants that were assumed or fitted.
+
+Exit codes: 0 as asked for, 1 if a condition of --fail-if is met, 2 for an error.")]
 pub(crate) struct Compare {
     #[command(flatten)]
     setup: Setup,

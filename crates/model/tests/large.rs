@@ -37,7 +37,8 @@ fn report(interface: Interface, gbps: f64, change: impl Fn(&mut Scenario)) -> Re
         burst: BURST,
         pool: None,
         limit: Ps::from_us(6_000),
-        trial: None,
+        span: None,
+        pauses: false,
         antagonist: None,
         frames: 0,
     };

@@ -42,7 +42,7 @@ impl Run {
         if s.start == Start::Full {
             // Early enough to be over when steps are judged. `dynamic` stalls in the ways that it has chosen by then.
             let free = span.warm.saturating_sub(judged).0;
-            let at = if s.interface.round() > Ps::ZERO { free / 2 } else { span.part.0.min(free / 4) };
+            let at = if s.interface.round() > Ps::ZERO { free / 2 } else { SHORTEST_STEP.0.min(free / 4) };
             self.advance(Ps(at))?;
             self.engine.sim().stall_cores(Ps(at), STALL);
         }

@@ -296,7 +296,7 @@ fn words(mechanism: Mechanism, m: &Machine, c: &Contender, winner: &Contender, l
             imbalance(load)
         ),
         Mechanism::CacheLeak => format!(
-            "cache leak: an I/O working set of {:.1} MiB against {:.1} MiB of DDIO ways ({:.1} MiB LLC), DDIO hit rate {:.0}%, DRAM traffic {:.0} Gbps ({:.0}% of peak), {:.0} cycles per frame ({}: {:.0}%, {:.0} Gbps, {:.0} cycles)",
+            "cache leak: an I/O working set of {:.1} MiB against {:.1} MiB of DDIO ways ({:.1} MiB LLC), DDIO hit rate {:.0}%, DRAM traffic {:.0} Gbps ({:.0}% of peak), {:.0} cycles per frame{}",
             r.io_working_set_mib,
             m.ddio_mib,
             m.llc_mib,
@@ -304,17 +304,16 @@ fn words(mechanism: Mechanism, m: &Machine, c: &Contender, winner: &Contender, l
             dram(r),
             dram(r) / m.dram_peak_gbps * 100.0,
             r.cycles_per_packet,
-            winner.interface,
-            best.ddio_hit_pct,
-            dram(best),
-            best.cycles_per_packet,
+            beside(c, winner, |b| {
+                let (hits, cycles) = (b.ddio_hit_pct, b.cycles_per_packet);
+                format!("{hits:.0}%, {:.0} Gbps, {cycles:.0} cycles", dram(b))
+            })
         ),
         Mechanism::CoresBusy => format!(
-            "too little CPU: the offered frames ask for {:.0}% of the time of {cores} cores at {:.0} cycles per frame ({}: {:.0}){}",
+            "too little CPU: the offered frames ask for {:.0}% of the time of {cores} cores at {:.0} cycles per frame{}{}",
             load.mean_pct(),
             r.cycles_per_packet,
-            winner.interface,
-            best.cycles_per_packet,
+            beside(c, winner, |b| format!("{:.0}", b.cycles_per_packet)),
             leak_adds(r, best)
         ),
         Mechanism::Transmit => {
@@ -349,6 +348,14 @@ fn words(mechanism: Mechanism, m: &Machine, c: &Contender, winner: &Contender, l
             "frames that are no Ethernet frames, longer than a buffer, or refused by the application".into()
         }
     }
+}
+
+/// The same numbers of the winner, in parentheses; nothing beside its own.
+fn beside(c: &Contender, winner: &Contender, numbers: impl Fn(&Report) -> String) -> String {
+    if c.interface == winner.interface {
+        return String::new();
+    }
+    format!(" ({}: {})", winner.interface, numbers(winner.report))
 }
 
 /// What a leak adds to the trouble of a core that has too little time anyway.

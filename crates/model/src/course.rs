@@ -56,7 +56,7 @@ impl Run {
             last = next;
         }
         self.warmup = self.now;
-        let settled = judged <= span.warm && agree(&steps);
+        let settled = judged <= span.warm && level(&steps);
         let before = self.begin();
         let (mut looks, mut parts) = (Looks::new(before.gauges.len()), Vec::new());
         for part in 0..u64::from(span.parts) {
@@ -227,14 +227,31 @@ impl Step {
     }
 }
 
-/// The later half of the steps against the earlier one: noise that comes and goes within a half is no drift.
+/// Whether steps agree one by one: who looks for the first that do must not take a slow slide for them.
 fn agree(steps: &[Step]) -> bool {
+    let spread = |of: fn(&Step) -> f64| {
+        steps.iter().map(of).fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)))
+    };
+    let (low, high) = spread(|s| s.gbps);
+    let (cold, warm) = spread(|s| s.ddio);
+    high - low <= SAME_RATE * high && warm - cold <= SAME_HITS && gained(steps)
+}
+
+/// Whether the later half of the steps agrees with the earlier one: where one look decides, noise that comes and goes
+/// within a half is no drift.
+fn level(steps: &[Step]) -> bool {
     let (early, late) = steps.split_at(steps.len() / 2);
-    let mean =
-        |of: fn(&Step) -> f64, half: &[Step]| half.iter().map(of).sum::<f64>() / half.len().max(1) as f64;
-    let drift = |of: fn(&Step) -> f64| (mean(of, late) - mean(of, early)).abs();
-    let gained = mean(|s| s.gained, steps);
-    drift(|s| s.gbps) <= SAME_RATE * mean(|s| s.gbps, steps)
+    let drift = |of: fn(&Step) -> f64| (mean(late, of) - mean(early, of)).abs();
+    drift(|s| s.gbps) <= SAME_RATE * mean(steps, |s| s.gbps)
         && drift(|s| s.ddio) <= SAME_HITS
-        && gained.abs() <= SAME_QUEUES
+        && gained(steps)
+}
+
+/// Whether queues neither fill nor drain.
+fn gained(steps: &[Step]) -> bool {
+    mean(steps, |s| s.gained).abs() <= SAME_QUEUES
+}
+
+fn mean(steps: &[Step], of: fn(&Step) -> f64) -> f64 {
+    steps.iter().map(of).sum::<f64>() / steps.len().max(1) as f64
 }

@@ -75,6 +75,11 @@ impl Flight {
     /// Forgets the first `n` frames, which are through, and their pieces: where some always wait, these would grow
     /// without end.
     fn advance(&mut self, n: usize) {
+        if n == self.frames.len() {
+            self.frames.clear();
+            self.pieces.clear();
+            return;
+        }
         self.frames.drain(..n);
         let through = self.frames.first().map_or(self.pieces.len(), |f| f.first);
         self.pieces.drain(..through);

@@ -53,15 +53,20 @@ impl Flight {
     }
 
     /// The first `n` frames, for who receives them.
+    #[inline(always)]
     pub(super) fn incoming(&self, n: usize) -> impl Iterator<Item = Incoming<'_>> {
         self.frames[..n].iter().map(|f| Incoming::gathered(self.pieces(f), f.len))
     }
 
     /// How many of the frames, from the first, `wire` carries by `now`; the others wait.
+    #[inline(always)]
     pub(super) fn carried(&self, wire: &mut Pace, now: Ps) -> usize {
-        if !wire.limits() {
-            return self.frames.len();
-        }
+        if wire.limits() { self.paced(wire, now) } else { self.frames.len() }
+    }
+
+    /// The same where the wire has a rate.
+    #[cold]
+    fn paced(&self, wire: &mut Pace, now: Ps) -> usize {
         let goes = self.frames.iter().take_while(|f| {
             let free = wire.free() <= now;
             if free {
@@ -74,12 +79,18 @@ impl Flight {
 
     /// Forgets the first `n` frames, which are through, and their pieces: where some always wait, these would grow
     /// without end.
+    #[inline(always)]
     fn advance(&mut self, n: usize) {
         if n == self.frames.len() {
             self.frames.clear();
             self.pieces.clear();
-            return;
+        } else {
+            self.advance_part(n);
         }
+    }
+
+    #[cold]
+    fn advance_part(&mut self, n: usize) {
         self.frames.drain(..n);
         let through = self.frames.first().map_or(self.pieces.len(), |f| f.first);
         self.pieces.drain(..through);

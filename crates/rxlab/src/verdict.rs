@@ -318,10 +318,11 @@ fn closest(machine: &Machine, level: &[&Pair]) -> Option<String> {
         let next = least(&others, c.name)?;
         let (a, b) = (best.full.value(c.name), next.full.value(c.name));
         let wanted = (c.floor)(machine).max(COST_NOISE_PCT / 100.0 * b.abs());
-        Some(((b - a) / wanted.max(1e-9), c.name, best, next))
+        let clear = leads(best, next, c.name, (c.floor)(machine), COST_NOISE_PCT);
+        Some(((b - a) / wanted.max(1e-9), c.name, clear, best, next))
     });
-    let (_, name, best, next) = gaps.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    Some(words::closest(name, best, next))
+    let (_, name, clear, best, next) = gaps.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    Some(words::closest(name, clear, best, next))
 }
 
 fn contender(p: &Pair) -> Contender<'_> {

@@ -182,10 +182,17 @@ fn told(field: &str, margin: Option<&Margin>) -> String {
 }
 
 /// What would separate two that are level.
-pub(super) fn closest(field: &str, best: &Pair, next: &Pair) -> String {
+pub(super) fn closest(field: &str, clear: bool, best: &Pair, next: &Pair) -> String {
+    let why = match super::carries(best) {
+        Carries::Unsure if clear => {
+            "which does not count: the first loses frames in some placements or arrivals"
+        }
+        _ if clear => "but the range of another reaches it",
+        _ => "too little for the range over placements and arrivals",
+    };
     let unit = row::describe(field).map_or("", |f| f.unit);
     format!(
-        "the largest difference is in {}: {} of {} against {} {unit} of {}, too little for the range over placements and arrivals",
+        "the largest difference is in {}: {} of {} against {} {unit} of {}, {why}",
         name(field),
         num(best.full.value(field)),
         best.full.label,

@@ -169,9 +169,14 @@ impl Prepared {
                 }
                 let interface = series.interface.as_str();
                 let search = ready.search().filter(|_| plan.search);
+                let points = |start| {
+                    let mut points = ready.points(interface, start).map_err(named)?;
+                    points.iter_mut().filter(|_| plan.redraw).for_each(|p| p.arrivals = p.seed);
+                    Ok::<_, Fail>(points)
+                };
                 jobs.push(Job {
-                    empty: ready.points(interface, Start::Empty).map_err(named)?,
-                    full: ready.points(interface, Start::Full).map_err(named)?,
+                    empty: points(Start::Empty)?,
+                    full: points(Start::Full)?,
                     others: Vec::new(),
                     search,
                     span: ready.span,

@@ -70,6 +70,9 @@ pub(crate) struct Plan {
     /// Whether the largest load without a drop is searched at every point.
     #[serde(default)]
     pub search: bool,
+    /// Whether each placement meets arrivals of its own, the same for all series: where single draws differ much.
+    #[serde(default)]
+    pub redraw: bool,
     /// Slices of time into which traffic is cut, to see how unevenly it falls on cores; without it, series are
     /// runs of the model.
     pub slices: Option<u32>,
@@ -300,8 +303,8 @@ impl Plan {
         if plan.series.is_empty() {
             return Err(bad("no series; a plan needs at least one".into()));
         }
-        if plan.kind != Kind::Compare && (plan.slices.is_some() || plan.search) {
-            return Err(bad("slices, search: allowed in plans of kind compare".into()));
+        if plan.kind != Kind::Compare && (plan.slices.is_some() || plan.search || plan.redraw) {
+            return Err(bad("slices, search, redraw: allowed in plans of kind compare".into()));
         }
         for sweep in plan.series.iter().filter_map(|s| s.sweep.as_ref()) {
             if sweep.values.is_empty() || !sweep.values.is_sorted() || !sweep.option.contains("{}") {

@@ -74,12 +74,12 @@ class Rows:
         ranges = [self.full[label]["range"].get(cost) for label in (a, b)]
         return more - less > max(LEAD_PCT / 100 * more, FLOORS[cost]) and all(ranges) and disjoint(*ranges)
 
-    def carries(self, label):
-        """Whether a reader of the rows would say that the label carries the load."""
+    def carries(self, label, short_pct=RATE_PCT):
+        """Whether a reader of the rows may say that the label carries the load: its rate falls short of it by no more."""
         rows = self.of[label].values()
         whole = all(r["range"]["lost_pct"][1] == 0 and lost_pct(r) == 0 for r in rows)
         rate = self.value(label, "no_drop_gbps")
-        return whole and (rate is None or rate >= self.load * (1 - RATE_PCT / 100))
+        return whole and (rate is None or rate >= self.load * (1 - short_pct / 100) - 1e-9)
 
 
 def counts(r):
@@ -132,7 +132,8 @@ def carrying(rows):
             yield f"{label}: carries, and loses in all placements"
         elif says == "yes" and not rows.carries(label):
             yield f"{label}: carries, and its rows do not"
-        elif says == "no" and rows.carries(label):
+        # A rate below the load says so itself, by however little.
+        elif says == "no" and rows.carries(label, short_pct=0):
             yield f"{label}: does not carry, and its rows do"
 
 

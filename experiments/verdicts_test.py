@@ -113,6 +113,12 @@ class OneContradiction(unittest.TestCase):
         self.finds("its rows do", change(buffers(), "verdict.carries.1.carries", "no"))
         self.finds("rows of", change(buffers(), "verdict.carries", [says("a1")]))
 
+    def test_a_rate_just_below_the_load_may_be_told_either_way(self):
+        out = change(buffers(), "results.3.no_drop_gbps", 49.5)
+        for says_it in ("yes", "no"):
+            told = check(change(out, "verdict.carries.1.carries", says_it))
+            self.assertFalse(any(said.startswith("b2: ") and "its rows" in said for said in told), told)
+
     def test_refused_frames_are_not_lost(self):
         out = loss()
         for r in out["results"][2:]:

@@ -115,9 +115,10 @@ pub(crate) fn num(v: f64) -> String {
         0.0 => "0".into(),
         a if a >= 99.95 => format!("{v:.0}"),
         a if a >= 9.995 => format!("{v:.1}"),
-        a if a >= 0.01 => format!("{v:.2}"),
-        a if a >= 0.0001 => format!("{v:.4}"),
-        _ => format!("{v:.0e}"),
+        a if a >= 0.9995 => format!("{v:.2}"),
+        // Of 0.0156 two digits behind the point would leave one.
+        a if a >= 1e-4 => format!("{v:.*}", (2.0 - a.log10().floor()) as usize),
+        _ => format!("{v:.2e}"),
     }
 }
 
@@ -154,7 +155,12 @@ mod tests {
     #[test]
     fn numbers_keep_three_digits() {
         let shown: Vec<String> =
-            [0.0, 0.8, 12.34, 99.97, 162.4, 1224.4, f64::NAN, 0.001, 0.00003].into_iter().map(num).collect();
-        assert_eq!(shown, ["0", "0.80", "12.3", "100", "162", "1224", "-", "0.0010", "3e-5"]);
+            [0.0, 0.8, 12.34, 99.97, 162.4, 1224.4, f64::NAN, 0.01557, 0.000781, 0.00003, 0.9997]
+                .into_iter()
+                .map(num)
+                .collect();
+        let expected =
+            ["0", "0.800", "12.3", "100", "162", "1224", "-", "0.0156", "0.000781", "3.00e-5", "1.00"];
+        assert_eq!(shown, expected);
     }
 }

@@ -114,9 +114,9 @@ fn rate(gbps: f64) -> String {
     format!("{} {unit}", fixed(gbps * scale))
 }
 
-/// As [`num`], without exponents: of a hundredth or less as many digits as it takes to see two.
+/// As [`num`], without exponents: of what that has none for as many digits as it takes to see two.
 fn fixed(v: f64) -> String {
-    if v == 0.0 || v.abs() >= 0.01 || !v.is_finite() {
+    if v == 0.0 || v.abs() >= 1e-4 || !v.is_finite() {
         return num(v);
     }
     let digits = (1.0 - v.abs().log10()).ceil().clamp(2.0, 12.0) as usize;
@@ -194,7 +194,7 @@ mod tests {
     fn rates_are_readable_however_small() {
         let shown: Vec<String> =
             [123.4, 1.0, 0.9996, 8e-4, 8.31e-7, 4.2e-10, 0.0].into_iter().map(rate).collect();
-        assert_eq!(shown, ["123 Gbps", "1.00 Gbps", "1000 Mbps", "800 kbps", "831 bps", "0.42 bps", "0 bps"]);
-        assert_eq!([0.5, 0.0083, 1e-5].map(fixed), ["0.50", "0.0083", "0.000010"]);
+        assert_eq!(shown, ["123 Gbps", "1.00 Gbps", "1000 Mbps", "800 kbps", "831 bps", "0.420 bps", "0 bps"]);
+        assert_eq!([0.5, 0.0083, 1e-5].map(fixed), ["0.500", "0.00830", "0.000010"]);
     }
 }

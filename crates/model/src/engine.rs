@@ -11,6 +11,7 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use memory::Ps;
 
+use crate::scenario::LONGEST;
 use crate::schedule::PARKED;
 use crate::sim::{Agent, Sim, Slot, Warm};
 use crate::view::{View, World};
@@ -26,6 +27,9 @@ pub enum EngineError {
     /// Every agent waits for another.
     #[error("nothing can happen any more at {0:.3} us:\n{1}")]
     Stuck(f64, String),
+    /// The end is behind what the schedule can tell.
+    #[error("a run of {0:.0} s of simulated time; allowed: up to {1:.0} s")]
+    Late(f64, f64),
     /// A fibre's stack could not be had.
     #[error("no memory for a fibre: {0}")]
     Memory(#[from] std::io::Error),
@@ -81,8 +85,11 @@ impl Engine {
     /// Runs every agent up to `end`.
     ///
     /// # Errors
-    /// All agents wait for each other.
+    /// All agents wait for each other, or `end` is behind [`LONGEST`].
     pub fn run_until(&mut self, end: Ps) -> Result<(), EngineError> {
+        if end > LONGEST {
+            return Err(EngineError::Late(end.0 as f64 / 1e12, LONGEST.0 as f64 / 1e12));
+        }
         while let Some(next) = self.sim().schedule.next(end.0) {
             let sim = self.sim();
             let (floor, then) = sim.schedule.beside(next);

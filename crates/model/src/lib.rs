@@ -42,7 +42,7 @@ pub use pcie::tlp_bytes;
 pub use peer::transfer;
 pub use report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 pub use run::{Error, run};
-pub use scenario::{BURST, Pause, SAMPLING, Scenario, Span, Start, TX_RING, WINDOW};
+pub use scenario::{BURST, LONGEST, Pause, SAMPLING, Scenario, Span, Start, TX_RING, WINDOW};
 pub use sim::{Agent, Gauge, Sim};
 pub use space::{ModelSpace, PoolId, Table, Words};
 pub use view::View;

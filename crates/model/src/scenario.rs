@@ -42,6 +42,10 @@ pub struct Pause {
     pub span: Ps,
 }
 
+/// The longest run, some ten hours of simulated time: the schedule has 56 bits for a time in ps, and an agent may wait
+/// for what comes behind the end.
+pub const LONGEST: Ps = Ps(1 << 55);
+
 /// The times of a run, laid down in advance: runs of the same sources and span meet the same arrivals.
 ///
 /// Rings start empty; with [`Start::Full`] all cores stall once, early in the warm-up. The window is `parts` parts.

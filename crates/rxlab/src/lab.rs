@@ -150,6 +150,7 @@ fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fai
     }
     let mut pending = scouts(jobs);
     let first = span::first(&points);
+    span::check(&first)?;
     let mut span = first;
     // What has run by the span that all will have need not run again.
     let mut found: Vec<Option<(Span, Report)>> = vec![None; points.len()];

@@ -6,7 +6,7 @@
 use std::str::FromStr;
 
 use memory::Ps;
-use model::Span;
+use model::{LONGEST, Span};
 use traffic::{Arrival, Lap, Source};
 
 use crate::fail::Fail;
@@ -26,6 +26,8 @@ const STALL: u64 = 2_000_000_000;
 const PATIENCE: f64 = 3e6;
 /// The longest warm-up, in first ones.
 const DOUBLED: u64 = 8;
+/// Turns of the rings in the longest run at least, however seldom frames come.
+const TURNS: u64 = 8;
 /// Rounds of `dynamic` before its rates are judged.
 const ROUNDS: u64 = 48;
 /// Frames of a generator that tell its rate.
@@ -96,23 +98,48 @@ pub(crate) fn first(points: &[&Point]) -> Span {
     let round = points.iter().map(|p| p.interface.round().0).max().unwrap_or(0);
     // Twice the time in which every posted buffer is used once; longer than any trial of `dynamic`.
     let turn = (pattern.gap * (2 * posted).max(PART_FRAMES) as f64) as u64;
-    let turn = turn.max(SHORTEST).max(2 * round);
+    let turn = turn.max(SHORTEST).max(2 * round).min(LONGEST.0 / TURNS);
     let part = pattern.laps(turn);
     let parts = (PARTS * turn).div_ceil(part).clamp(1, PARTS);
     let agree = if pattern.frames(part) > PATIENCE { 0 } else { parts.max(FEWEST) };
     let wanted = (pattern.gap * point.frames as f64) as u64;
     // `dynamic` decides, settles, stalls and settles again.
     let filling = if round > 0 { ROUNDS * round } else { 2 * turn };
-    let warm = STALL + filling + agree * part;
-    let parts = parts.max(wanted.div_ceil(part)).min(u64::from(u32::MAX));
+    let parts = parts.max(wanted.div_ceil(part));
+    let warm = |agree: u64| (STALL + filling).saturating_add(agree * part).div_ceil(1000) * 1000;
+    // Of frames that come hours apart no settling is waited for.
+    let agree = if fitting(warm(agree), part) < parts { 0 } else { agree };
+    let warm = warm(agree);
     Span {
-        warm: Ps(warm.div_ceil(1000) * 1000),
+        warm: Ps(warm),
         part: Ps(part),
-        parts: parts as u32,
+        parts: parts.min(fitting(warm, part)) as u32,
         agree: agree as u32,
         step: Ps(part),
         until_loss: false,
     }
+}
+
+/// Whether the model can run `span`.
+///
+/// # Errors
+/// A capture's laps take too long.
+pub(crate) fn check(span: &Span) -> Result<(), Fail> {
+    let hours = |ps: u64| ps as f64 / 3.6e15;
+    let (_, end) = span.window();
+    if end <= LONGEST.0 {
+        return Ok(());
+    }
+    Err(Fail::new(format!(
+        "--rate: whole laps of this traffic take {:.1} hours of simulated time; allowed: up to {:.1} hours, a higher rate in Gbps compresses it",
+        hours(end),
+        hours(LONGEST.0)
+    )))
+}
+
+/// How many parts end in time, at least one.
+fn fitting(warm: u64, part: u64) -> u64 {
+    (LONGEST.0.saturating_sub(warm) / part.max(1)).clamp(1, u64::from(u32::MAX))
 }
 
 /// A short span for a look at one setting beside many: rings turn over a few times, and nobody asks whether rates have
@@ -128,12 +155,13 @@ pub(crate) fn quick(point: &Point) -> Span {
 pub(crate) fn longer(span: &Span, first: &Span, point: &Point) -> Option<Span> {
     let [warm, step] = [span.warm, span.step].map(|t| Ps(t.0.saturating_mul(2)));
     let patient = warm.0 <= DOUBLED * first.warm.0 && Pattern::of(point).frames(warm.0) < 2.0 * PATIENCE;
-    (patient && warm + span.part < point.limit).then_some(Span { warm, step, ..*span })
+    (patient && warm + span.part < point.limit.min(LONGEST)).then_some(Span { warm, step, ..*span })
 }
 
 /// The span of rates that do not settle: several windows, of which the results are a range.
 pub(crate) fn unsettled(span: &Span) -> Span {
-    Span { parts: span.parts.saturating_mul(UNSETTLED), ..*span }
+    let parts = u64::from(span.parts.saturating_mul(UNSETTLED));
+    Span { parts: parts.min(fitting(span.warm.0, span.part.0)) as u32, ..*span }
 }
 
 /// The span of a trial in which drops count for `counts` or a lap more; it does not depend on the interface. It ends
@@ -141,7 +169,7 @@ pub(crate) fn unsettled(span: &Span) -> Span {
 pub(crate) fn trial(point: &Point, counts: Ps) -> Span {
     let pattern = Pattern::of(point);
     let part = pattern.laps((counts.0 / TRIAL_PARTS).max((pattern.gap * PART_FRAMES as f64) as u64));
-    let parts = counts.0.div_ceil(part.max(1)).clamp(1, TRIAL_PARTS);
+    let parts = counts.0.div_ceil(part.max(1)).clamp(1, TRIAL_PARTS).min(fitting(TRIAL_WARM, part));
     Span {
         warm: Ps(TRIAL_WARM),
         part: Ps(part),
@@ -163,11 +191,10 @@ pub(crate) fn text(span: &Span) -> String {
 /// # Errors
 /// Names what is allowed.
 pub(crate) fn read(text: &str) -> Result<Span, Fail> {
-    /// A hundred days of simulated time, ns.
-    const LONGEST: u64 = 100 * 86_400_000_000_000;
+    const LONGEST: u64 = model::LONGEST.0 / 1000;
     let bad = || {
         Fail::new(format!(
-            "--window {text}: allowed: WARM:PART:PARTS:STEP:AGREE as a result's command has it, ns and counts, 100 days at most"
+            "--window {text}: allowed: WARM:PART:PARTS:STEP:AGREE as a result's command has it, ns and counts, ten hours at most"
         ))
     };
     let numbers: Vec<u64> =

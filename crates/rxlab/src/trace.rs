@@ -194,7 +194,10 @@ mod tests {
     fn rates_are_readable_however_small() {
         let shown: Vec<String> =
             [123.4, 1.0, 0.9996, 8e-4, 8.31e-7, 4.2e-10, 0.0].into_iter().map(rate).collect();
-        assert_eq!(shown, ["123 Gbps", "1.00 Gbps", "1000 Mbps", "800 kbps", "831 bps", "0.420 bps", "0 bps"]);
+        assert_eq!(
+            shown,
+            ["123 Gbps", "1.00 Gbps", "1000 Mbps", "800 kbps", "831 bps", "0.420 bps", "0 bps"]
+        );
         assert_eq!([0.5, 0.0083, 1e-5].map(fixed), ["0.500", "0.00830", "0.000010"]);
     }
 }

@@ -180,6 +180,20 @@ fn own_timing_needs_times_of_its_own() {
 }
 
 #[test]
+fn captures_of_hours_run_at_their_own_rate_and_of_days_they_are_refused() {
+    let dir = TempDir::new().unwrap();
+    // A frame a minute: five hours, and eight days.
+    let hours = capture(dir.path(), 300, 8, |n| n * 60_000_000_000);
+    let found = json(&format!("{QUICK} --interfaces privring --rate own --pcap {hours}"));
+    assert_eq!(standing(&found, "privring")["carries"], "yes", "{found}");
+    let days = capture(dir.path(), 12_000, 8, |n| n * 60_000_000_000);
+    refused(
+        &format!("{QUICK} --interfaces privring --rate own --pcap {days}"),
+        &["whole laps", "hours", "a higher rate in Gbps"],
+    );
+}
+
+#[test]
 fn what_was_done_to_the_times_of_a_capture_is_told() {
     let told = |rate: &str, at: fn(u64) -> u64, parts: &[&str]| {
         let dir = TempDir::new().unwrap();

@@ -8,7 +8,10 @@ use super::ranges::Range;
 /// A number of the model with where it comes from: `published: source`, `measured: how`, or
 /// `assumed: id` (an entry of docs/assumptions.md).
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a number with its origin, such as { value = 12.5, origin = \"measured: how\" }"
+)]
 pub struct Constant {
     /// In the unit that the name ends with.
     pub value: f64,

@@ -141,7 +141,11 @@ fn what_is_refused_at_any_load_is_not_the_cause_while_something_else_drops() {
     let found = only(&r, &r);
     assert_eq!((found.cause.as_str(), found.mechanism), ("ring_full", Mechanism::Bursts));
     // 16 and 8000 of 24 016.
-    assert!(found.text.starts_with("0.0666% of the frames drop, 100% of them as ring_full"), "{}", found.text);
+    assert!(
+        found.text.starts_with("0.0666% of the frames drop, 100% of them as ring_full"),
+        "{}",
+        found.text
+    );
     assert!(found.text.ends_with("33.3% are refused at any load, as malformed or by the application"));
     r.drops.remove("ring_full");
     assert!(clean(&r) && dominant(&r).is_some());

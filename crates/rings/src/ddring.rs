@@ -33,7 +33,7 @@ use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 use crate::empties::CHUNK;
 use crate::frame::AHEAD;
 use crate::lock::{self, Locked};
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, empties, interface};
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, empties, sizes};
 
 // ## Words
 
@@ -108,12 +108,8 @@ impl Sizes {
 
 /// Checks a ring of `ring` descriptors that `shared_by` of `queues` cores share.
 pub(crate) fn sharing(name: &str, ring: u32, shared_by: u32, queues: u32) -> Result<(), SizeError> {
-    interface::ring_size(&format!("{name}: ring"), ring)?;
-    if shared_by == 0 || shared_by > queues {
-        let what = format!("{name}: shared_by is {shared_by}; allowed: 1 to {queues}, the queues");
-        return Err(SizeError::new(what));
-    }
-    Ok(())
+    sizes::ring_size(&format!("{name}: ring"), ring)?;
+    sizes::sharers(name, shared_by, queues)
 }
 
 /// One port: a host half for each queue, and the NIC half.

@@ -34,9 +34,7 @@ pub mod judge;
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
 use crate::lock::{self, Locked};
-use crate::{
-    Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, empties, interface, privring, shring,
-};
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, empties, privring, shring, sizes};
 use judge::{COUNTER, Change, Judge, Mode, Round, Sample};
 
 // ## Words
@@ -104,7 +102,7 @@ impl Sizes {
     /// # Errors
     /// Names what is wrong and what is allowed.
     pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
-        interface::ring_size("dynamic: ring", self.ring)?;
+        sizes::ring_size("dynamic: ring", self.ring)?;
         self.shared().validate(queues)?;
         if self.report == 0 || self.report > self.ring {
             let (n, ring) = (self.report, self.ring);

@@ -18,7 +18,7 @@ const LENGTH: u32 = 1;
 const TELLS: u32 = LENGTH + u16::BITS;
 const RING: u32 = 20;
 const INDEX: u32 = 32;
-const _: () = assert!(crate::interface::MOST_QUEUES <= 1 << (INDEX - RING), "a ring's number has 12 bits");
+const _: () = assert!(crate::sizes::MOST_QUEUES <= 1 << (INDEX - RING), "a ring's number has 12 bits");
 
 /// The entry holds a frame.
 pub(crate) const FRAME: u64 = 1 << TELLS;

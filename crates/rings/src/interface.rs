@@ -2,63 +2,13 @@
 //!
 //! [`AnyHost`] and [`AnyNic`] dispatch once per burst; inside a burst all calls are static.
 
-use core::fmt;
-
-use memory::{LayoutError, Memory, Ps, Space};
+use memory::{Memory, Ps, Space};
 
 use crate::empties::CHUNK;
+use crate::sizes::{self, MOST_QUEUES, SizeError};
 use crate::{
     Buffers, Completion, Frame, Host, Nic, Outcome, corec, ddring, dynamic, privring, rxbisect, shring,
 };
-
-/// A size that cannot be built: one line that says what is wrong and what to change.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SizeError(String);
-
-impl SizeError {
-    pub(crate) fn new(what: impl Into<String>) -> SizeError {
-        SizeError(what.into())
-    }
-}
-
-impl fmt::Display for SizeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for SizeError {}
-
-impl From<LayoutError> for SizeError {
-    fn from(e: LayoutError) -> SizeError {
-        SizeError(e.to_string())
-    }
-}
-
-/// The largest ring.
-const RING: u32 = 1 << 20;
-/// The most queues of a port, each with a host half.
-pub const MOST_QUEUES: u32 = 4096;
-
-pub(crate) fn ring_size(what: &str, n: u32) -> Result<(), SizeError> {
-    if n.is_power_of_two() && (2..=RING).contains(&n) {
-        return Ok(());
-    }
-    let near = n.clamp(2, RING).next_power_of_two();
-    let near = if n > near / 2 && n < near && near > 2 {
-        format!("{} or {near}", near / 2)
-    } else {
-        near.to_string()
-    };
-    Err(SizeError(format!("{what} is {n}; allowed: a power of two from 2 to {RING}, such as {near}")))
-}
-
-pub(crate) fn queue_count(n: u32) -> Result<(), SizeError> {
-    if (1..=MOST_QUEUES).contains(&n) {
-        return Ok(());
-    }
-    Err(SizeError(format!("a port has {n} queues; allowed: 1 to {MOST_QUEUES}")))
-}
 
 /// A receive interface and its sizes, alike for all queues of a port.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +58,7 @@ impl Interface {
     /// # Errors
     /// Names what is wrong and what is allowed.
     pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
-        queue_count(queues)?;
+        sizes::queue_count(queues)?;
         match self {
             Interface::PrivRing(s) => s.validate(queues),
             Interface::ShRing(s) => s.validate(queues),

@@ -18,13 +18,15 @@ pub mod pool;
 pub mod privring;
 pub mod rxbisect;
 pub mod shring;
+mod sizes;
 pub mod tx;
 pub mod world;
 
 use memory::{Buf, Memory, Ps};
 
 pub use frame::{AHEAD, Frame, Rest, TOGETHER};
-pub use interface::{AnyHost, AnyNic, Interface, MOST_QUEUES, Port, SizeError, build};
+pub use interface::{AnyHost, AnyNic, Interface, Port, build};
+pub use sizes::{MOST_QUEUES, SizeError};
 
 /// The fate of a frame: delivered, or dropped and why. The same name is the CLI's column, the
 /// report's row and the driver's xstat.

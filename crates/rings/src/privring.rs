@@ -19,7 +19,7 @@ use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::empties::{self, Consumer, NO_GROUP, Producer};
 use crate::frame::AHEAD;
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, interface};
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, sizes};
 
 // ## Words
 
@@ -54,7 +54,7 @@ impl Sizes {
     /// # Errors
     /// Names what is wrong and what is allowed.
     pub fn validate(&self, _queues: u32) -> Result<(), SizeError> {
-        interface::ring_size("privring: ring", self.ring)
+        sizes::ring_size("privring: ring", self.ring)
     }
 
     /// Buffers that the rings of a port can hold posted.

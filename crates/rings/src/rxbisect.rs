@@ -28,7 +28,7 @@ use memory::{Field, Memory, Ps, Space};
 
 use crate::completions;
 use crate::empties;
-use crate::{SizeError, interface};
+use crate::{SizeError, sizes};
 
 pub use host::HostHalf;
 pub use nic::NicHalf;
@@ -78,9 +78,9 @@ impl Sizes {
     /// # Errors
     /// Names what is wrong and what is allowed.
     pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
-        interface::ring_size("rxbisect: ax", self.ax)?;
-        interface::ring_size("rxbisect: bx", self.bx)?;
-        interface::queue_count(queues.saturating_add(self.alloc_queues))?;
+        sizes::ring_size("rxbisect: ax", self.ax)?;
+        sizes::ring_size("rxbisect: bx", self.bx)?;
+        sizes::queue_count(queues.saturating_add(self.alloc_queues))?;
         if self.group > queues {
             let g = self.group;
             return Err(SizeError::new(format!(
@@ -160,7 +160,7 @@ pub struct Plan {
 impl Plan {
     fn validate(&self) -> Result<(), SizeError> {
         let (ax, bx) = (self.ax.len(), self.bx.len());
-        interface::queue_count(u32::try_from(ax.max(bx)).unwrap_or(u32::MAX))?;
+        sizes::queue_count(u32::try_from(ax.max(bx)).unwrap_or(u32::MAX))?;
         if let Some(a) = self.ax.iter().find(|a| usize::from(a.link) >= bx) {
             let link = a.link;
             return Err(SizeError::new(format!("rxbisect: an Ax is linked to Bx {link}; there are {bx}")));

@@ -35,7 +35,7 @@ use crate::completions::{self, Reader, Writer};
 use crate::empties::{self, CHUNK, Consumer, NO_GROUP};
 pub use crate::lock::Unlock;
 use crate::lock::{self, Locked};
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, interface};
+use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, sizes};
 
 // ## Words
 
@@ -88,14 +88,9 @@ impl Sizes {
     /// # Errors
     /// Names what is wrong and what is allowed.
     pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
-        interface::ring_size("shring: ring", self.ring)?;
-        interface::ring_size("shring: completions", self.completions)?;
-        if self.shared_by == 0 || self.shared_by > queues {
-            let (k, most) = (self.shared_by, queues);
-            return Err(SizeError::new(format!(
-                "shring: shared_by is {k}; allowed: 1 to {most}, the queues"
-            )));
-        }
+        sizes::ring_size("shring: ring", self.ring)?;
+        sizes::ring_size("shring: completions", self.completions)?;
+        sizes::sharers("shring", self.shared_by, queues)?;
         if self.shared_by > self.ring {
             let (k, n) = (self.shared_by, self.ring);
             let what = "allowed: at least one descriptor for each core";

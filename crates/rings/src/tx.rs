@@ -15,7 +15,7 @@
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::empties::CHUNK;
-use crate::{Buffers, Segment, SizeError, interface};
+use crate::{Buffers, Segment, SizeError, sizes};
 
 // ## Words
 
@@ -69,8 +69,8 @@ impl Sizes {
     /// # Errors
     /// Names what is wrong and what is allowed.
     pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
-        interface::queue_count(queues)?;
-        interface::ring_size("tx: ring", self.ring)?;
+        sizes::queue_count(queues)?;
+        sizes::ring_size("tx: ring", self.ring)?;
         if self.complete_every == 0 {
             return Err(SizeError::new("tx: complete_every is 0; allowed: at least 1 descriptor"));
         }

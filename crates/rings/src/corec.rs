@@ -35,10 +35,10 @@
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
+use crate::contract::{Buffers, CHUNK, Completion, Host};
 use crate::ddring::{self, NicHalf, Words};
-use crate::empties::CHUNK;
-use crate::lock::{self, Locked};
-use crate::{Buffers, Completion, Host, SizeError};
+use crate::parts::lock::{self, Locked};
+use crate::sizes::SizeError;
 
 // ## Words
 

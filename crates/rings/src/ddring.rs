@@ -30,10 +30,10 @@
 
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
-use crate::empties::CHUNK;
-use crate::frame::AHEAD;
-use crate::lock::{self, Locked};
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, empties, sizes};
+use crate::contract::{AHEAD, Buffers, CHUNK, Completion, Frame, Host, Nic, Outcome};
+use crate::parts::empties;
+use crate::parts::lock::{self, Locked};
+use crate::sizes::{self, SizeError};
 
 // ## Words
 

@@ -33,8 +33,11 @@ pub mod judge;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
-use crate::lock::{self, Locked};
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, empties, privring, shring, sizes};
+use crate::contract::{Buffers, Completion, Frame, Host, Nic, Outcome};
+use crate::parts::empties;
+use crate::parts::lock::{self, Locked};
+use crate::sizes::{self, SizeError};
+use crate::{privring, shring};
 use judge::{COUNTER, Change, Judge, Mode, Round, Sample};
 
 // ## Words

@@ -4,11 +4,9 @@
 
 use memory::{Memory, Ps, Space};
 
-use crate::empties::CHUNK;
+use crate::contract::{Buffers, CHUNK, Completion, Frame, Host, Nic, Outcome};
 use crate::sizes::{self, MOST_QUEUES, SizeError};
-use crate::{
-    Buffers, Completion, Frame, Host, Nic, Outcome, corec, ddring, dynamic, privring, rxbisect, shring,
-};
+use crate::{corec, ddring, dynamic, privring, rxbisect, shring};
 
 /// A receive interface and its sizes, alike for all queues of a port.
 #[derive(Clone, Debug, PartialEq)]

@@ -11,9 +11,9 @@
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
-use crate::empties::CHUNK;
-use crate::lock::{self, Locked};
-use crate::{Buffers, SizeError};
+use crate::contract::{Buffers, CHUNK};
+use crate::parts::lock::{self, Locked};
+use crate::sizes::SizeError;
 
 // ## Words
 

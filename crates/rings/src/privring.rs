@@ -13,13 +13,14 @@
 //! published but the doorbell.
 //!
 //! **Stop and start.** The NIC touches nothing of a stopped queue. Its core reads to the last completion,
-//! which is where the NIC stands, and takes the ring back to there (see `empties.rs`).
+//! which is where the NIC stands, and takes the ring back to there (see `parts/empties.rs`).
 
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
-use crate::empties::{self, Consumer, NO_GROUP, Producer};
-use crate::frame::AHEAD;
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, sizes};
+use crate::contract::{AHEAD, Buffers, Completion, Frame, Host, Nic, Outcome};
+use crate::parts::empties::{self, Consumer, NO_GROUP, Producer};
+use crate::parts::entry;
+use crate::sizes::{self, SizeError};
 
 // ## Words
 

@@ -10,11 +10,11 @@
 //! A frame goes to the Bx ring of its queue, in a buffer from any Ax ring *associated* with that Bx
 //! ring. An Ax ring is *linked* to the one Bx ring through which its core learns that a buffer was
 //! consumed: the notice. A Bx entry holds a frame, a notice (`split`), or both (`combined`), in the format
-//! of `entry.rs`.
+//! of `parts/entry.rs`.
 //!
 //! **Stop and start.** A stopped queue's Ax rings are not eligible, and what was consumed from them is
 //! told at once. So when its core has read its Bx ring to the end, it knows where the NIC stands in each
-//! of its Ax rings, and takes them back to there (see `empties.rs`). Frames that other queues received
+//! of its Ax rings, and takes them back to there (see `parts/empties.rs`). Frames that other queues received
 //! in its buffers stay theirs, and so do the buffers of theirs that its own frames lie in until it
 //! drains. A dedicated allocator stops and starts alike, by the number of its host half.
 //!
@@ -26,9 +26,8 @@ mod nic;
 
 use memory::{Field, Memory, Ps, Space};
 
-use crate::completions;
-use crate::empties;
-use crate::{SizeError, sizes};
+use crate::parts::{completions, empties};
+use crate::sizes::{self, SizeError};
 
 pub use host::HostHalf;
 pub use nic::NicHalf;

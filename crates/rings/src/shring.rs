@@ -24,18 +24,21 @@
 //! the slots of a stopped one, and a busy core pays nothing for it, not even a look. A core that starts
 //! takes its share of what is still left. Posted + owed by running cores + left = ring, so the last core
 //! to drain knows how many are posted. It takes them back, and the ring back to where the NIC stands
-//! (see `empties.rs`).
+//! (see `parts/empties.rs`).
 //!
 //! **Outcomes.** `RingFull`: the queue's own completion ring has no room (only if it is smaller than the
 //! shared ring). `NoBuffer`: it has, but no descriptor is posted in the shared ring.
 
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
-use crate::completions::{self, Reader, Writer};
-use crate::empties::{self, CHUNK, Consumer, NO_GROUP};
-pub use crate::lock::Unlock;
-use crate::lock::{self, Locked};
-use crate::{Buffers, Completion, Frame, Host, Nic, Outcome, SizeError, entry, sizes};
+use crate::contract::{Buffers, CHUNK, Completion, Frame, Host, Nic, Outcome};
+use crate::parts::completions::{self, Reader, Writer};
+use crate::parts::empties::{self, Consumer, NO_GROUP};
+use crate::parts::entry;
+use crate::parts::lock::{self, Locked};
+use crate::sizes::{self, SizeError};
+
+pub use crate::parts::lock::Unlock;
 
 // ## Words
 

@@ -14,8 +14,8 @@
 
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
-use crate::empties::CHUNK;
-use crate::{Buffers, Segment, SizeError, sizes};
+use crate::contract::{Buffers, CHUNK, Segment};
+use crate::sizes::{self, SizeError};
 
 // ## Words
 

@@ -2,10 +2,10 @@
 
 use memory::{Buf, Memory};
 
-use crate::completions::Reader;
-use crate::empties::{CHUNK, Producer};
-use crate::entry::{self, Tells};
-use crate::{Buffers, Completion, Host};
+use crate::contract::{Buffers, CHUNK, Completion, Host};
+use crate::parts::completions::Reader;
+use crate::parts::empties::Producer;
+use crate::parts::entry::{self, Tells};
 
 // ## Host half
 

@@ -21,9 +21,10 @@ use std::collections::VecDeque;
 use memory::{Buf, Memory, Ps};
 
 use super::{Bx, Plan, Sizes};
-use crate::completions::Writer;
-use crate::empties::{Consumer, NO_GROUP};
-use crate::{Frame, Nic, Outcome, entry};
+use crate::contract::{Frame, Nic, Outcome};
+use crate::parts::completions::Writer;
+use crate::parts::empties::{Consumer, NO_GROUP};
+use crate::parts::entry;
 
 // ## NIC half
 

@@ -5,10 +5,12 @@ use std::collections::BTreeSet;
 
 use memory::{Geometry, Memory, Ps, Space};
 
+use super::mock::{MockHost, MockNic};
+use super::oracle::{Ledger, Violation};
 use crate::dynamic::judge::Mode;
-use crate::mock::{MockHost, MockNic};
-use crate::oracle::{Ledger, Violation};
-use crate::{Interface, SizeError, pool, tx};
+use crate::interface::{self, Interface};
+use crate::sizes::SizeError;
+use crate::{pool, tx};
 
 /// One step of a schedule. Numbers that are out of range wrap, so any sequence is a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,7 +151,7 @@ impl<M: Memory> World<M> {
     ) -> Result<World<M>, SizeError> {
         let geometry = Geometry { count: setup.buffers, stride: 128, offset: 0, room: 128 };
         let buffers = space.buffers(&geometry)?;
-        let (hosts, rx) = crate::build(space, &setup.interface, setup.queues, buffers)?;
+        let (hosts, rx) = interface::build(space, &setup.interface, setup.queues, buffers)?;
         let count = hosts.len() as u32;
         let (host_tx, nic_tx) = tx::build(space, setup.tx, count)?;
         let pools = pool::build(space, setup.buffers, count, setup.cache)?;

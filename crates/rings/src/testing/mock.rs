@@ -1,17 +1,18 @@
 //! The other side of each interface, to test one side against: a NIC that makes frames and keeps the
 //! books, and a core that receives, checks, sends or frees. Two of them on two threads are a test; all
-//! of a port's on one thread are a [`World`](crate::world::World).
+//! of a port's on one thread are a [`World`](super::world::World).
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, VecDeque};
 
 use memory::{Buf, Memory, Ps};
 
+use super::oracle::{self, Ledger, MARK, Offered, Violation};
+use crate::contract::{Buffers, Completion, Frame, Host, Nic, Outcome, Rest, Segment};
 use crate::dynamic::judge::Mode;
-use crate::oracle::{self, Ledger, MARK, Offered, Violation};
+use crate::interface::{AnyHost, AnyNic, Interface};
 use crate::pool::CoreCache;
 use crate::tx::{HostTx, NicTx};
-use crate::{AnyHost, AnyNic, Buffers, Completion, Frame, Host, Interface, Nic, Outcome, Rest, Segment};
 
 /// Frames or completions of one call.
 const BURST: usize = 32;

@@ -10,7 +10,7 @@
 use core::fmt;
 use std::collections::VecDeque;
 
-use crate::{Completion, Frame, Outcome};
+use crate::contract::{Completion, Frame, Outcome};
 
 /// Bytes of a frame that [`mark`] fills: the shortest frame that the oracle can judge.
 pub const MARK: usize = 16;

@@ -15,11 +15,8 @@ use core::ops::Range;
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
-use crate::frame::{AHEAD, TOGETHER};
-use crate::{Buffers, Frame, Outcome, SizeError};
-
-/// Buffers taken from the pool or given back at a time.
-pub(crate) const CHUNK: usize = 64;
+use crate::contract::{AHEAD, Buffers, CHUNK, Frame, Outcome, TOGETHER};
+use crate::sizes::SizeError;
 
 pub(crate) const fn descriptor(name: &'static str, len: u32) -> Field {
     Field { name, len, width: 1, class: Class::Body, writer: Side::Host, reader: Side::Nic }

@@ -8,7 +8,7 @@
 
 use memory::{Buf, Memory};
 
-use crate::{Completion, Frame};
+use crate::contract::{Completion, Frame};
 
 /// Words of an entry.
 pub(crate) const WORDS: usize = 4;

@@ -10,8 +10,9 @@
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 
-use crate::frame::AHEAD;
-use crate::{Frame, SizeError, entry};
+use super::entry;
+use crate::contract::{AHEAD, Frame};
+use crate::sizes::SizeError;
 
 pub(crate) const fn entries(name: &'static str, len: u32) -> Field {
     Field {

@@ -1,0 +1,106 @@
+//! What every interface keeps to: the halves of a port, and what passes between them and their callers.
+//!
+//! An interface is a [`Host`] for each queue and a [`Nic`] for the port. Frames come in as [`Frame`], end as
+//! an [`Outcome`] and are received as a [`Completion`]; empty buffers come from [`Buffers`].
+
+mod frame;
+mod outcome;
+
+use memory::{Buf, Memory, Ps};
+
+pub use frame::{AHEAD, Frame, Rest, TOGETHER};
+pub use outcome::Outcome;
+
+/// Buffers that a half takes or gives back in one call.
+pub(crate) const CHUNK: usize = 64;
+
+/// A frame as the host receives it. Its layout is C's: a driver's receive call fills an array of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Completion {
+    /// The buffer that holds it; the receiver owns it.
+    pub buf: Buf,
+    /// Bytes, without FCS.
+    pub len: u16,
+    /// RSS hash.
+    pub rss: u32,
+    /// Packet type and mark, as the NIC's parser set them.
+    pub kind: u32,
+}
+
+/// One segment of a frame to send. A frame is one or more segments, the last one marked. Its layout is
+/// C's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Segment {
+    /// The buffer; the ring owns it until the NIC has read it.
+    pub buf: Buf,
+    /// First byte.
+    pub off: u16,
+    /// Bytes.
+    pub len: u16,
+    /// Whether the frame ends here.
+    pub last: bool,
+}
+
+/// Where empty buffers come from and go back to: rxlab's pool, or an array of spares that a driver
+/// filled before the call.
+pub trait Buffers<M: Memory> {
+    /// Takes up to `out.len()` buffers; how many there were.
+    fn take(&mut self, m: &mut M, out: &mut [Buf]) -> usize;
+    /// Gives buffers back.
+    fn give(&mut self, m: &mut M, bufs: &[Buf]);
+}
+
+/// A queue's host half.
+pub trait Host<M: Memory> {
+    /// Receives up to `out.len()` frames and keeps the NIC supplied with empty buffers; how many
+    /// frames were received.
+    fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize;
+    /// Posts buffers until the rings that this half fills are full (start of day); how many are missing.
+    fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize;
+    /// Takes back every buffer that this queue alone holds, frames that were not received among them,
+    /// after the NIC half has stopped, or has stopped this queue. Until [`Nic::start_queue`] and then
+    /// [`fill`](Self::fill), the queue is not polled. A second call finds nothing.
+    fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B);
+    /// Frames that are ready to be received, at most as many as the ring has entries: a look that takes
+    /// nothing, to be made on the core that polls the queue.
+    fn waiting(&self, m: &mut M) -> u64;
+    /// The name and value of counter `i` (lock waits, foreign buffers, refill debts ...); `None` beyond
+    /// the last. Names and order are the same for all queues of an interface.
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)>;
+    /// All counters, for reports and xstats.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        (0..).map_while(|i| self.counter(i)).collect()
+    }
+}
+
+/// A port's NIC half, all its queues.
+///
+/// Single queues stop and start while the others go on. [`stop_queue`](Self::stop_queue), then
+/// [`Host::drain`] on the queue's core; later [`start_queue`](Self::start_queue), then [`Host::fill`] on
+/// that core: each call returns before the next begins, and the caller makes one visible to the other.
+/// No other queue of the port is drained between a `start_queue` and the end of its `fill`. A number
+/// names a host half of [`build`](crate::build), so dedicated allocators stop and start alike; one that
+/// is not there is ignored.
+pub trait Nic<M: Memory> {
+    /// Stores `frames` for `queue`, in order; one outcome each.
+    fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]);
+    /// Sends what is due (batched notices); the time of the next deadline.
+    fn poll(&mut self, m: &mut M) -> Option<Ps>;
+    /// Writes whatever is still held back: the last call, before the host halves drain.
+    fn stop(&mut self, _m: &mut M) {}
+    /// From now on frames for `queue` end as [`Outcome::QueueStopped`], nothing is written to its core,
+    /// and the buffers of its own rings serve nobody. What its core has to be told of is told before.
+    fn stop_queue(&mut self, m: &mut M, queue: u16);
+    /// `queue`, stopped and drained, receives again as soon as it has buffers.
+    fn start_queue(&mut self, m: &mut M, queue: u16);
+    /// The name and value of counter `i`; `None` beyond the last.
+    fn counter(&self, _i: usize) -> Option<(&'static str, u64)> {
+        None
+    }
+    /// All counters.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        (0..).map_while(|i| self.counter(i)).collect()
+    }
+}

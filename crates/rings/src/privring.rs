@@ -114,7 +114,7 @@ impl<M: Memory> HostHalf<M> {
 /// The signal of completion `i`, if the NIC has written it.
 #[inline(always)]
 fn signal<M: Memory>(m: &mut M, entries: M::Words<{ entry::WORDS }>, i: u64, shift: u32) -> Option<u64> {
-    let signal = m.acquire(entries, i); // pairs with the publish in `Queue::store`
+    let signal = m.acquire(entries, i); // pairs with the publish in `Queue::complete`
     entry::fresh(signal, i, shift).then_some(signal)
 }
 

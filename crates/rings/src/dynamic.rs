@@ -28,17 +28,26 @@
 //! turn, so that both sides agree on the ring that the queue starts with.
 //!
 //! **Outcomes.** Those of the ring in use.
+//!
+//! Host half: `dynamic/host.rs`, and `dynamic/control.rs`, who decides; NIC half: `dynamic/nic.rs`.
 
+mod control;
+mod host;
 pub mod judge;
+mod nic;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
-use crate::contract::{Buffers, Completion, Frame, Host, Nic, Outcome};
 use crate::parts::empties;
 use crate::parts::lock::{self, Locked};
 use crate::sizes::{self, SizeError};
 use crate::{privring, shring};
-use judge::{COUNTER, Change, Judge, Mode, Round, Sample};
+use control::{Control, LOOKS};
+use judge::{COUNTER, Round};
+use nic::{Group, Queue};
+
+pub use host::HostHalf;
+pub use nic::NicHalf;
 
 // ## Words
 
@@ -142,7 +151,7 @@ pub fn build<S: Space>(
         let control = space.words(&CONTROL, group)?;
         let judge = space.words(&JUDGE, group)?;
         let asked = space.words(&ASKED, group)?;
-        groups.push(Group { asked, seen: 0 });
+        groups.push(Group::new(asked));
         let first = group * sizes.shared_by;
         let cores = sizes.shared_by.min(queues - first);
         let mut counters = Vec::new();
@@ -159,346 +168,5 @@ pub fn build<S: Space>(
             hosts.push(HostHalf::new(shared, private, [tally, taken, received], control));
         }
     }
-    Ok((hosts, NicHalf { shared, private, groups, queues: nic_queues, report: u64::from(sizes.report) }))
-}
-
-// ## Host half
-
-/// Looks of a core at the lock in the time of a round, and at the clock while the NIC counts for a report.
-const LOOKS: u32 = 4;
-
-/// A core's end of its queue.
-pub struct HostHalf<M: Memory> {
-    shared: shring::HostHalf<M>,
-    private: privring::HostHalf<M>,
-    tally: M::Words<1>,
-    taken: M::Words<1>,
-    received: M::Words<1>,
-    /// The last turn that this core took: odd is private.
-    turn: u64,
-    /// `tally` as last read.
-    told: u64,
-    /// Frames received by the shared ring, and by this core's own.
-    frames: [u64; 2],
-    /// Bursts and news since the clock was last looked at, and when the lock is next tried.
-    bursts: u32,
-    next: Ps,
-    control: Control<M>,
-    trials: u64,
-    switches: u64,
-}
-
-/// What the cores that share a ring decide with.
-struct Control<M: Memory> {
-    /// The changes of mode so far.
-    lock: Locked<M>,
-    judge: M::Words<8>,
-    asked: M::Words<1>,
-    /// `tally` and `received` of each queue.
-    counters: Vec<(M::Words<1>, M::Words<1>)>,
-    round: Round,
-    /// Bursts between two looks at the clock.
-    bursts: u32,
-}
-
-impl<M: Memory> Control<M> {
-    /// Judges, if nobody else does so now and a round may be over.
-    #[cold]
-    fn look(&mut self, m: &mut M, now: Ps) -> Option<Change> {
-        let changes = self.lock.try_lock(m)?;
-        let mut judge = Judge::unpack(m.read(self.judge, 0));
-        let mut change = None;
-        if judge.due(now, &self.round) {
-            let sample = self.sample(m, now);
-            change = judge.observe(Mode::after(changes), sample, &self.round);
-            m.write(self.judge, 0, judge.pack());
-        }
-        self.leave(m, changes, change.is_some());
-        change
-    }
-
-    /// Changes the mode to `mode` by hand, and judges anew from there; whether it was another.
-    fn ask(&mut self, m: &mut M, mode: Mode) -> bool {
-        let changes = self.lock.lock(m);
-        m.write(self.judge, 0, Judge::default().pack());
-        let change = Mode::after(changes) != mode;
-        self.leave(m, changes, change);
-        change
-    }
-
-    /// Frees the lock.
-    fn leave(&mut self, m: &mut M, changes: u64, change: bool) {
-        let changes = changes.wrapping_add(u64::from(change));
-        if change {
-            m.ring(self.asked, changes);
-        }
-        self.lock.unlock(m, changes);
-    }
-
-    fn sample(&self, m: &mut M, at: Ps) -> Sample {
-        let mut all = Sample { at, ..Sample::default() };
-        for &(tally, received) in &self.counters {
-            let tally = m.relaxed(tally, 0);
-            all.offered += tally & MASK;
-            all.dropped += tally >> COUNTER & MASK;
-            all.received += m.relaxed(received, 0) & MASK;
-        }
-        all
-    }
-}
-
-impl<M: Memory> HostHalf<M> {
-    fn new(
-        shared: shring::HostHalf<M>,
-        private: privring::HostHalf<M>,
-        words: [M::Words<1>; 3],
-        control: Control<M>,
-    ) -> HostHalf<M> {
-        let [tally, taken, received] = words;
-        HostHalf {
-            shared,
-            private,
-            tally,
-            taken,
-            received,
-            turn: 0,
-            told: 0,
-            frames: [0; 2],
-            bursts: 0,
-            next: Ps::ZERO,
-            control,
-            trials: 0,
-            switches: 0,
-        }
-    }
-
-    /// An operator's word: the cores that share this one's ring go over to `mode`. Trials go on from there.
-    pub fn ask(&mut self, m: &mut M, mode: Mode) {
-        self.switches += u64::from(self.control.ask(m, mode));
-    }
-
-    /// A burst from the ring in use.
-    #[inline(always)]
-    fn burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
-        let n = match Mode::after(self.turn) {
-            Mode::Shared => self.shared.rx_burst(m, bufs, out),
-            Mode::Private => self.private.rx_burst(m, bufs, out),
-        };
-        self.frames[(self.turn & 1) as usize] += n as u64;
-        n
-    }
-
-    /// The ring in use is empty: has the NIC left it?
-    fn follow<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
-        let tally = m.acquire(self.tally, 0); // pairs with the release in `Queue::tell`
-        self.bursts += u32::from(tally != self.told);
-        self.told = tally;
-        if tally >> TURN == self.turn || out.is_empty() {
-            self.top_up(m, bufs);
-            return 0;
-        }
-        // What the NIC wrote before its turn shows only now.
-        let left = self.burst(m, bufs, out);
-        if left > 0 {
-            return left;
-        }
-        self.take(m, tally >> TURN);
-        self.burst(m, bufs, out)
-    }
-
-    /// Goes over to the ring of `turn`.
-    fn take(&mut self, m: &mut M, turn: u64) {
-        self.turn = turn;
-        m.ring(self.taken, turn); // pairs with the acquire in `Queue::mind`
-    }
-
-    /// What the pool could not give to the ring that rests: others may need those slots.
-    fn top_up<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        match Mode::after(self.turn) {
-            Mode::Shared => self.private.fill(m, bufs),
-            Mode::Private => self.shared.fill(m, bufs),
-        };
-    }
-
-    #[inline(always)]
-    fn look(&mut self, m: &mut M) {
-        if self.bursts < self.control.bursts {
-            return;
-        }
-        self.bursts = 0;
-        let now = m.now();
-        if now < self.next {
-            return;
-        }
-        self.next = now + Ps(self.control.round.time.0 / u64::from(LOOKS));
-        if let Some(change) = self.control.look(m, now) {
-            self.switches += 1;
-            self.trials += u64::from(change == Change::Try);
-        }
-    }
-}
-
-impl<M: Memory> Host<M> for HostHalf<M> {
-    #[inline]
-    fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
-        // First, since it reads `tally` too: a core may sleep only on what it has acted upon.
-        self.look(m);
-        let mut n = self.burst(m, bufs, out);
-        if n == 0 {
-            n = self.follow(m, bufs, out);
-        }
-        if n > 0 {
-            self.bursts += 1;
-            let all = self.frames[0].wrapping_add(self.frames[1]);
-            m.release(self.received, 0, all);
-        }
-        n
-    }
-
-    fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
-        self.shared.fill(m, bufs) + self.private.fill(m, bufs)
-    }
-
-    fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        self.shared.drain(m, bufs);
-        self.private.drain(m, bufs);
-        let turn = m.relaxed(self.tally, 0) >> TURN; // who stopped the NIC half has ordered it
-        self.take(m, turn);
-    }
-
-    fn waiting(&self, m: &mut M) -> u64 {
-        self.shared.waiting(m) + self.private.waiting(m)
-    }
-
-    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
-        let own = [
-            ("by_shared", self.frames[0]),
-            ("by_private", self.frames[1]),
-            ("trials", self.trials),
-            ("switches", self.switches),
-        ];
-        if let Some(counter) = own.get(i) {
-            return Some(*counter);
-        }
-        // Those of both rings under one name: `privring` has none that `shring` has not.
-        let (name, n) = self.shared.counter(i - own.len())?;
-        let same = (0..).map_while(|k| self.private.counter(k)).find(|(other, _)| *other == name);
-        Some((name, n + same.map_or(0, |(_, n)| n)))
-    }
-}
-
-// ## NIC half
-
-/// The NIC's end of all queues of a port.
-pub struct NicHalf<M: Memory> {
-    shared: shring::NicHalf<M>,
-    private: privring::NicHalf<M>,
-    groups: Vec<Group<M>>,
-    queues: Vec<Queue<M>>,
-    report: u64,
-}
-
-/// The cores that share a ring.
-struct Group<M: Memory> {
-    asked: M::Words<1>,
-    /// The last change asked for.
-    seen: u64,
-}
-
-struct Queue<M: Memory> {
-    group: usize,
-    tally: M::Words<1>,
-    taken: M::Words<1>,
-    /// The turns of this queue: odd is private.
-    turn: u64,
-    offered: u64,
-    dropped: u64,
-    /// Frames offered since the last report.
-    unsaid: u64,
-    stopped: bool,
-}
-
-impl<M: Memory> Queue<M> {
-    fn new(group: usize, tally: M::Words<1>, taken: M::Words<1>) -> Queue<M> {
-        Queue { group, tally, taken, turn: 0, offered: 0, dropped: 0, unsaid: 0, stopped: false }
-    }
-
-    /// Takes a turn if another mode is asked for.
-    #[inline(always)]
-    fn mind(&mut self, m: &mut M, group: &mut Group<M>) {
-        let asked = m.relaxed(group.asked, 0);
-        // The registers of several cores may be written out of order.
-        if asked.wrapping_sub(group.seen) < 1 << 63 {
-            group.seen = asked;
-        }
-        if Mode::after(group.seen) == Mode::after(self.turn) {
-            return;
-        }
-        let taken = m.acquire(self.taken, 0); // pairs with the ring in `HostHalf::take`
-        if taken == self.turn {
-            self.turn = (self.turn + 1) & TURNS;
-            self.tell(m);
-        }
-    }
-
-    fn tell(&mut self, m: &mut M) {
-        self.unsaid = 0;
-        let tally = self.turn << TURN | (self.dropped & MASK) << COUNTER | self.offered & MASK;
-        m.release(self.tally, 0, tally); // pairs with the acquires in `HostHalf`
-    }
-
-    #[inline(always)]
-    fn count(&mut self, out: &[Outcome]) {
-        let short = out.iter().filter(|o| matches!(o, Outcome::RingFull | Outcome::NoBuffer)).count() as u64;
-        let delivered = out.iter().filter(|o| **o == Outcome::Delivered).count() as u64;
-        self.offered += delivered + short;
-        self.dropped += short;
-        self.unsaid += delivered + short;
-    }
-}
-
-impl<M: Memory> Nic<M> for NicHalf<M> {
-    #[inline(always)]
-    fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
-        let Some(q) = self.queues.get_mut(usize::from(queue)) else {
-            return out.fill(Outcome::RingFull); // a queue that does not exist has no room
-        };
-        if q.stopped {
-            return out.fill(Outcome::QueueStopped);
-        }
-        q.mind(m, &mut self.groups[q.group]);
-        match Mode::after(q.turn) {
-            Mode::Shared => self.shared.deliver(m, queue, frames, out),
-            Mode::Private => self.private.deliver(m, queue, frames, out),
-        }
-        q.count(out);
-        if q.unsaid >= self.report {
-            q.tell(m);
-        }
-    }
-
-    fn poll(&mut self, _m: &mut M) -> Option<Ps> {
-        None
-    }
-
-    fn stop_queue(&mut self, m: &mut M, queue: u16) {
-        self.shared.stop_queue(m, queue);
-        self.private.stop_queue(m, queue);
-        if let Some(q) = self.queues.get_mut(usize::from(queue)) {
-            q.stopped = true;
-        }
-    }
-
-    fn start_queue(&mut self, m: &mut M, queue: u16) {
-        self.shared.start_queue(m, queue);
-        self.private.start_queue(m, queue);
-        if let Some(q) = self.queues.get_mut(usize::from(queue)) {
-            q.stopped = false;
-        }
-    }
-
-    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
-        let (name, n) = self.shared.counter(i)?;
-        Some((name, n + self.private.counter(i).map_or(0, |(_, n)| n)))
-    }
+    Ok((hosts, NicHalf::new((shared, private), groups, nic_queues, sizes.report)))
 }

@@ -77,12 +77,17 @@ pub trait Host<M: Memory> {
 
 /// A port's NIC half, all its queues.
 ///
-/// Single queues stop and start while the others go on. [`stop_queue`](Self::stop_queue), then
-/// [`Host::drain`] on the queue's core; later [`start_queue`](Self::start_queue), then [`Host::fill`] on
-/// that core: each call returns before the next begins, and the caller makes one visible to the other.
-/// No other queue of the port is drained between a `start_queue` and the end of its `fill`. A number
-/// names a host half of [`build`](crate::build), so dedicated allocators stop and start alike; one that
-/// is not there is ignored.
+/// Single queues stop and start while the others go on:
+///
+/// 1. [`stop_queue`](Self::stop_queue)
+/// 2. [`Host::drain`] on the queue's core
+/// 3. later [`start_queue`](Self::start_queue)
+/// 4. [`Host::fill`] on that core
+///
+/// Each call returns before the next begins, and the caller makes its effects visible to the next. No other
+/// queue of the port is drained between a `start_queue` and the end of its `fill`. A queue's number is that
+/// of its host half in [`build`](crate::build), so dedicated allocators stop and start alike. A number
+/// without a host half is ignored.
 pub trait Nic<M: Memory> {
     /// Stores `frames` for `queue`, in order; one outcome each.
     fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]);

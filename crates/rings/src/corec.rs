@@ -11,25 +11,38 @@
 //! | `short` | its threads | its threads | its own | `end << 32 \| missing`: read and written under the lock of `posted`, looked at in passing |
 //! | `running` | its threads | its threads | its own | add -> add: the last thread to leave sees what all did |
 //!
-//! **Claims.** Descriptors are numbered without end (the transaction ID of §3.4.3), so a claim that was
-//! prepared a whole round ago fails. A scan ends at `posted`: beyond it a done bit is left over from the round
-//! before, and its reader may still be at work. A thread has the buffers in hand before it claims, as many as
-//! it found frames; it never claims nothing.
+//! **Claims.** A thread that polls:
 //!
-//! **Release.** Who has read the batch that is to be posted next tries the lock of `posted` at once: nobody can
-//! post past that batch, so it needs no bits ([`Marks::Each`] sets them all the same, as published). Who has read a later one, or finds the lock taken, sets its bits
-//! in `read_done`, a word at a time, then tries the lock if the gap before them has closed. The lock's holder
-//! counts the bits that follow, clears them, moves TAIL, and frees the lock: in this order, since a descriptor
-//! may come round as soon as TAIL has moved. Who finds the lock taken, or a gap, goes on with its frames: some
-//! later poll, of any thread, releases. So the NIC sees one consumer (§3.4.2), and a thread that sleeps on a
-//! claim stops the others only after a round (§3.4.4).
+//! 1. It acquires `posted`, reads `next`, and counts done descriptors from `next` on. It stops at `posted`: a
+//!    done bit beyond is left over from the round before, and its reader may still be at work.
+//! 2. It takes as many buffers as it found frames. Without a buffer it claims nothing.
+//! 3. It moves `next` past as many descriptors by compare-and-swap. If another thread was faster this fails,
+//!    and the buffers stay in hand. Descriptors are numbered without end (the transaction ID of §3.4.3), so
+//!    the claim also fails if it was prepared a whole round ago.
+//! 4. The claimed descriptors are its own: it reads each and puts a buffer in its place.
 //!
-//! **Off and on.** A thread that stops polling is not missed; the spares that it keeps from a failed claim come
-//! back when it drains. The last one that drains takes back all buffers, and the ring back to where the NIC
-//! stands. The first one that fills posts a buffer in each descriptor; what the pool could not give is
-//! posted by whoever polls in vain. That happens before a round is over, however many frames come: descriptors are
-//! posted in order, so none goes round past one that lacks a buffer, and when the NIC has used those before it, every
-//! poll is in vain. A burst that receives need not look.
+//! **Release.** A thread that has read its batch:
+//!
+//! 1. If the batch is the next to be posted, it tries the lock of `posted`, and goes to 4 if it gets it. Nobody
+//!    can post past such a batch, so it needs no bits. ([`Marks::Each`] leaves this step out, as published.)
+//! 2. If the batch is a later one, or the lock is taken, it sets the batch's bits in `read_done`, a word at a
+//!    time.
+//! 3. If the descriptor to be posted next has its bit, it tries the lock, and goes to 4 if it gets it. If there
+//!    is a gap, or the lock is taken, it goes on with its frames: a later poll, of any thread, does this step.
+//! 4. The lock's holder counts the bits that follow, clears them, moves TAIL, and frees the lock, in this
+//!    order: a descriptor may come round as soon as TAIL has moved.
+//!
+//! So the NIC sees one consumer (§3.4.2), and a thread that sleeps on a claim stops the others only after a
+//! round (§3.4.4).
+//!
+//! **Off and on.** A thread that stops polling is not missed. When it drains, it gives back the spares of a
+//! claim that failed. The last one that drains takes back all buffers, and the ring back to where the NIC
+//! stands. The first one that fills posts a buffer in each descriptor. `short` says which descriptors the pool
+//! had no buffers for; whoever polls in vain posts those. A burst that receives need not look at `short`:
+//!
+//! 1. Descriptors are posted in order, so TAIL does not move past one that lacks a buffer.
+//! 2. So the NIC runs out of descriptors before a round is over, however many frames come.
+//! 3. When the frames in them are received, every poll is in vain.
 //!
 //! **Outcomes.** Those of `ddring`, whose NIC half this is.
 //!

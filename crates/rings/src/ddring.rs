@@ -15,8 +15,8 @@
 //! buffers in a ring of its own, `buffer`. It clears the done bit when it posts a descriptor anew, and looks
 //! at no descriptor that it has not posted: the bit of one that it has read is stale.
 //!
-//! **Write-back.** A card may write descriptors back a row at a time ([`WriteBack`]): one that is used shows when the
-//! rest of its row is, or when its time has come. It is off unless the profile of a card says otherwise.
+//! **Write-back.** A card may write descriptors back a row at a time ([`WriteBack`]): a used one shows when the
+//! whole row is used, or when its time has come. It is off unless the profile of a card says otherwise.
 //!
 //! **Baselines of corec.** One core with a ring of its own, which takes a buffer from the pool for each frame
 //! or for a burst at a time (§4.1); with several rings and RSS this is the scale-out policy. Several cores

@@ -12,17 +12,26 @@
 //! | `judge` | who decides, under the lock | who decides next | its own | body, published by the lock's release |
 //! | `asked` | who decides, under the lock | NIC | a register | ring -> relaxed: a wish, nothing hangs on it |
 //!
-//! **Turns.** `asked` counts changes of mode: odd is private. Before a delivery the NIC compares it with the
-//! queue's ring. If they differ, and the core has `taken` the last turn, the queue takes a *turn*: its number
-//! goes into `tally`, and from now on its frames come by the other ring. A core that polls in vain looks at
-//! `tally`. If there was a turn, what came before is visible now: the core reads the old ring to its end, then
-//! goes over and says so. So a queue's frames keep their order, and the NIC is at most one turn ahead.
-//! Queues turn one by one: a core that stands still delays its own turn and nobody else's.
+//! **Turns.** `asked` counts changes of mode; odd is private. A queue goes over to its other ring in a *turn*:
 //!
-//! **Who decides.** Every core that receives, or is told of drops, looks at the clock now and then; who finds
-//! the lock free judges for all the cores that share a ring. It reads what the NIC counted (`tally`: frames
-//! offered and dropped, `turn << 56 | dropped << 28 | offered`, written every so many frames) and what the
-//! cores counted (`received`). No core has to run for another one to decide.
+//! 1. Before a delivery the NIC compares `asked` with the ring that the queue is on. It takes a turn if they
+//!    differ and the core has `taken` the last turn, so it is at most one turn ahead.
+//! 2. The NIC releases the number of the turn in `tally`. From now on the queue's frames go to the other ring.
+//! 3. A core that polls in vain acquires `tally`. If there was a turn, it sees all that the NIC wrote before.
+//! 4. The core polls the old ring until that is in vain again: the old ring is read to its end.
+//! 5. The core writes the number of the turn to `taken`, and polls the other ring.
+//!
+//! By 4 a queue's frames keep their order. Queues turn one by one: a core that stands still delays its own turn
+//! and nobody else's.
+//!
+//! **Who decides.**
+//!
+//! 1. A core looks at the clock every few bursts that receive frames or find a new `tally`.
+//! 2. A few times in a round it tries the lock of `control`. Who finds it free judges for all cores that share
+//!    the ring, so no core has to run for another one to decide.
+//! 3. It adds up what the NIC counted and what the cores `received`. The NIC writes
+//!    `turn << 56 | dropped << 28 | offered` to `tally` every so many frames.
+//! 4. It leaves what it has seen in `judge`. If the mode is to change, it rings `asked`. Then it frees the lock.
 //!
 //! **Stop and start.** Both rings of a queue stop and start together, and a core that drains takes the last
 //! turn, so that both sides agree on the ring that the queue starts with.

@@ -14,18 +14,18 @@
 //! 5. `interface`: any of them, chosen by name
 //! 6. `testing`: [`mock`]s of both sides, their [`oracle`], a [`world`] of them
 
-// 1
+// 1. what all keep to
 mod contract;
 mod sizes;
 
-// 2
+// 2. what rings are made of
 mod parts;
 
-// 3
+// 3. what serves all interfaces
 pub mod pool;
 pub mod tx;
 
-// 4
+// 4. the interfaces
 pub mod corec;
 pub mod ddring;
 pub mod dynamic;
@@ -33,10 +33,10 @@ pub mod privring;
 pub mod rxbisect;
 pub mod shring;
 
-// 5
+// 5. any of them
 mod interface;
 
-// 6
+// 6. the other side, and its judge
 mod testing;
 
 pub use contract::{AHEAD, Buffers, Completion, Frame, Host, Nic, Outcome, Rest, Segment, TOGETHER};

@@ -17,14 +17,16 @@
 //! **No refill waits for a batch.** A core reposts at the end of the burst that received, however few
 //! those were. If it waited for more, an idle core could sit on the slots that the others need.
 //!
-//! **Stop and start.** The posted buffers belong to the ring, the slots of what a core has received and
-//! not reposted to that core. A core that drains gives the buffers of its unread frames back and leaves
-//! its slots to the others, in `left`: `stopped cores << 48 | slots`. A running core that polls in vain
-//! takes all of them over as its own debt and pays from its own supply; so the others never starve for
-//! the slots of a stopped one, and a busy core pays nothing for it, not even a look. A core that starts
-//! takes its share of what is still left. Posted + owed by running cores + left = ring, so the last core
-//! to drain knows how many are posted. It takes them back, and the ring back to where the NIC stands
-//! (see `parts/empties.rs`).
+//! **Stop and start.** The posted buffers belong to the ring. The slots of what a core has received and not
+//! reposted belong to that core.
+//!
+//! 1. A core that drains gives the buffers of its unread frames back. It leaves its slots to the others, in
+//!    `left`: `stopped cores << 48 | slots`.
+//! 2. A running core that polls in vain takes all of them over as its own debt and pays from its own supply.
+//!    So the others never starve for the slots of a stopped one, and a busy core does not even look.
+//! 3. A core that starts takes its share of what is still left.
+//! 4. Posted + owed by running cores + left = ring, so the last core to drain knows how many are posted. It
+//!    takes them back, and the ring back to where the NIC stands (see `parts/empties.rs`).
 //!
 //! **Outcomes.** `RingFull`: the queue's own completion ring has no room (only if it is smaller than the
 //! shared ring). `NoBuffer`: it has, but no descriptor is posted in the shared ring.

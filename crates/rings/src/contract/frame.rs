@@ -4,13 +4,14 @@ use core::cell::Cell;
 
 use memory::{Buf, Memory};
 
-/// The lines that a frame goes to are fetched so many frames before it. A processor that plays the card keeps the
-/// stores of three frames or so while it waits for a line, and cores have read every line since its last store.
+/// The lines that a frame goes to are fetched so many frames before it. Cores have read every line since the last
+/// store to it, so each store waits for its line. A processor that plays the card holds the stores of three frames or so
+/// meanwhile.
 pub const AHEAD: u64 = 12;
 
 /// The completions of so many frames are written together, once all of them lie in their buffers. A core that is not
-/// behind takes each line of completions away as soon as it is written, its prefetcher perhaps the next ones too; a
-/// processor that plays the card writes in order, so with each such line the frames behind it wait as well.
+/// behind takes each line of completions away as soon as it is written; its prefetcher perhaps takes the next ones too.
+/// A processor that plays the card writes in order, so the frames behind such a line wait with it.
 pub const TOGETHER: usize = 8;
 
 /// Where a frame lies, beside its first piece.
@@ -34,8 +35,8 @@ pub struct Frame<'a> {
     pub rest: Rest<'a>,
     /// Bytes, without FCS.
     pub len: u16,
-    /// RSS hash in the lower half, packet type and mark in the upper, as a completion has them. One word: read in
-    /// one piece after it was written in two, it would wait until all stores before it have left the processor.
+    /// RSS hash in the lower half, packet type and mark in the upper, as a completion has them. One word, not two:
+    /// a processor that reads at once what it wrote in two pieces first waits for all its earlier stores.
     pub meta: u64,
 }
 

@@ -27,8 +27,8 @@ impl<M: Memory> Clone for Shared<M> {
 impl<M: Memory> Copy for Shared<M> {}
 
 impl<M: Memory> Shared<M> {
-    /// The word of `read_done` for descriptor `i`, and its bits for `n` descriptors from `i` on, as many as
-    /// are in it; how many those are.
+    /// Where `read_done` has the bits of up to `n` descriptors from `i` on: a word, the bits in it, and how many
+    /// they are. Those beyond that word are not among them.
     #[inline(always)]
     fn bits(&self, i: u64, n: u64) -> (u64, u64, u64) {
         let slot = i & (self.words.size - 1);

@@ -96,7 +96,7 @@ impl<M: Memory> HostHalf<M> {
         m.ring(self.taken, turn); // pairs with the acquire in `Queue::mind`
     }
 
-    /// What the pool could not give to the ring that rests: others may need those slots.
+    /// Pays the debts of the ring that rests: others may need its slots.
     fn top_up<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
         match Mode::after(self.turn) {
             Mode::Shared => self.private.fill(m, bufs),

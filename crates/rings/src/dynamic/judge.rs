@@ -1,8 +1,8 @@
 //! When to switch: by measured trial. Pure: it knows no memory, and no clock but its samples'.
 //!
 //! Sharing is the home mode: it posts the fewest buffers, so without drops there is no reason to leave it.
-//! What it costs under imbalance no counter of the cores tells (a starved core looks like an idle one), and
-//! what private rings cost in cache no counter tells either. So both are tried under the load of the day:
+//! No counter of the cores tells what sharing costs under imbalance: a starved core looks like an idle one.
+//! Nor does any tell what private rings cost in cache. So both are tried under the load of the day:
 //!
 //! 1. A *reason*: sharing, some frames dropped in each of [`PERSISTS`] rounds; private, always (to go home).
 //! 2. The other mode is in force for [`SETTLE`] rounds that are not counted: queues drain, every posted
@@ -102,14 +102,16 @@ pub struct Judge {
     phase: Phase,
     /// Where the present round, or stretch of them, began.
     mark: Sample,
-    /// Rounds in a row that dropped; the least that one of them lost (ppm), of each [`PERSISTS`] anew. The
-    /// first one may have begun well: it does not count.
+    /// Rounds in a row that dropped.
     lossy: u32,
+    /// The least that one of them lost (ppm), counted anew after each [`PERSISTS`] rounds. The first one does
+    /// not count: it may have begun well.
     least: u32,
     /// What the mode that is not in force lost when it was (ppm).
     other: u32,
-    /// Rounds since the last trial, and those that must pass.
+    /// Rounds since the last trial.
     since: u32,
+    /// Rounds that must pass between two trials.
     wait: u32,
 }
 

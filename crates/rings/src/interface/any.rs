@@ -13,7 +13,7 @@ pub enum AnyHost<M: Memory> {
     ShRing(shring::HostHalf<M>),
     /// Allocation and bisected reception rings.
     RxBisect(rxbisect::HostHalf<M>),
-    /// Shared or private rings; apart, since it is as large as the two together.
+    /// Shared or private rings. Boxed, since it is as large as the two together.
     Dynamic(Box<dynamic::HostHalf<M>>),
     /// One consumer for each ring, or a lock.
     DdRing(ddring::HostHalf<M>),
@@ -80,8 +80,8 @@ impl<M: Memory> Host<M> for AnyHost<M> {
     }
 }
 
-/// [`Nic::deliver`] in a function of its own: in one with all others, what one ring keeps in registers would give way
-/// to what the others need.
+/// [`Nic::deliver`] in a function of its own. In one function with those of all rings, each would keep less in
+/// registers.
 #[inline(never)]
 fn apart<M: Memory, N: Nic<M>>(
     nic: &mut N,

@@ -103,7 +103,7 @@ impl<M: Memory> Reader<M> {
         self.head = self.head.wrapping_add(1);
     }
 
-    /// Goes on where a copy has come to; so many entries.
+    /// Moves up to where `copy`, a copy of this end, has read; how many entries those are.
     #[inline(always)]
     pub(crate) fn follow(&mut self, copy: &Reader<M>) -> u64 {
         let passed = copy.head.wrapping_sub(self.head);

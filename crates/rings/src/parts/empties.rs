@@ -135,8 +135,8 @@ pub(crate) fn give_back<M: Memory, B: Buffers<M>>(
     faults
 }
 
-/// Buffers of frames whose completions are written together. The caller's, and apart from [`Stored`]: a record
-/// that is copied whole after it was written word by word waits until all stores before have left the processor.
+/// Buffers of frames whose completions are written together. It is the caller's, not a part of [`Stored`]: a
+/// processor that copies a record whole, after it wrote it word by word, first waits for all its earlier stores.
 pub(crate) type Group = [Buf; TOGETHER];
 /// What it is before it is used.
 pub(crate) const NO_GROUP: Group = [Buf(0); TOGETHER];

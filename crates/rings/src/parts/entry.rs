@@ -1,10 +1,19 @@
 //! The completion entry, one format for all interfaces: `[buffer, rss | kind << 32, 0, signal]`.
 //!
-//! The signal holds what a receiver must know before it reads on: from bit 0 the generation, from bit 1 the
-//! frame's length, from bit 17 what the entry tells: a frame, a consumed buffer, or both, and which buffer was
-//! consumed: Ax ring and descriptor, from bits 20 and 32. The generation bit is the sense reversal of rxbisect §2: it
-//! flips on every pass through the ring, so an entry needs no clearing and the reader never writes. Rings start as
-//! zeros, hence the first generation is 1. What an entry tells lies above the rest, so a shift takes it out.
+//! The signal holds what a receiver must know before it reads on:
+//!
+//! | from bit | what |
+//! |---|---|
+//! | 0 | the generation |
+//! | 1 | the frame's length |
+//! | 17 | whether the entry holds a frame |
+//! | 18 | whether it tells of a consumed buffer: a notice |
+//! | 20 | Ax ring of that buffer |
+//! | 32 | descriptor of that buffer |
+//!
+//! The generation bit is the sense reversal of rxbisect §2. It flips on every pass through the ring, so an
+//! entry needs no clearing and the reader never writes. Rings start as zeros, hence the first generation is 1.
+//! What an entry tells of begins at bit 17, so one shift takes it out.
 
 use memory::{Buf, Memory};
 
@@ -69,7 +78,7 @@ impl Tells {
         Tells(signal >> TELLS)
     }
 
-    /// The same with the next notice of the ring; behind the last number that an entry has room for, nothing that any
+    /// The same with the next notice of the ring. After the last number that fits an entry it equals what no
     /// entry tells of.
     #[inline(always)]
     pub(crate) fn next(self) -> Tells {

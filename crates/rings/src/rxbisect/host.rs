@@ -112,7 +112,7 @@ impl<M: Memory> HostHalf<M> {
 }
 
 /// Reads entries that hold a frame and the notice that is due, which most do, until `out` is full: how many, and
-/// the signal that ends the run. One comparison tells, and tells that the entry is fresh, too: what an earlier pass
+/// the signal that ends the run. One comparison finds such an entry. It finds no stale one: what an earlier pass
 /// left tells of an earlier notice.
 #[inline(always)]
 fn read_usual<M: Memory>(

@@ -3,9 +3,10 @@
 //!
 //! Both ends of a queue keep a [`Ledger`] of the frames that they delivered or received. Numbers grow in each
 //! of them, so equal ledgers are equal sequences. Where several threads receive from one ring, each of them
-//! keeps a ledger, and the sum of theirs must be the NIC's: every frame once, in order for each thread. A
-//! ledger is a few words, so 10^9 frames cost no memory, and the two ends may be different threads. Frames carry their number ([`mark`]), so a receiver needs nothing but what it
-//! received.
+//! keeps a ledger, and the sum of theirs must be the NIC's: every frame once, in order for each thread.
+//!
+//! A ledger is a few words, so 10^9 frames cost no memory, and the two ends may be different threads. Frames
+//! carry their number ([`mark`]), so a receiver needs nothing but what it received.
 
 use core::fmt;
 use std::collections::VecDeque;

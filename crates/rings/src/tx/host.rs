@@ -64,7 +64,8 @@ impl<M: Memory> HostTx<M> {
         self.free(m, bufs, done)
     }
 
-    /// Descriptors that the NIC has not told to have read: what it has is free, whether or not we have freed it.
+    /// Descriptors that the NIC has not read, as far as it has told. The buffers of the others are free, whether
+    /// or not this core has taken them back.
     pub fn unread(&self, m: &mut M) -> u32 {
         self.filled() - self.done(m) as u32
     }

@@ -12,11 +12,13 @@ mod explore;
 mod orders;
 mod parked;
 mod space;
+mod store;
 mod view;
 mod weaken;
 
 pub use explore::{Bounds, Explored, explore, spawn};
 pub use orders::{Orders, Site};
-pub use space::{Checked, CheckedBuffers, CheckedSpace, CheckedWords};
+pub use space::{Checked, CheckedSpace};
+pub use store::{CheckedBuffers, CheckedWords};
 pub use view::CheckedView;
 pub use weaken::{Scenario, Verdict, listed, unmissed, weaken};

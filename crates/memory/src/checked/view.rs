@@ -7,7 +7,7 @@ use std::rc::Rc;
 use loom::sync::atomic::AtomicU64;
 
 use super::parked::{Place, Reads};
-use super::space::{Cells, CheckedBuffers, CheckedWords, Payload, Store};
+use super::store::{Cells, CheckedBuffers, CheckedWords, Payload, Store};
 use crate::{Buf, Class, Fault, Memory, Ps, Side, Touch};
 
 /// How far an agent's clock moves when it found nothing to do, so that deadlines come.

@@ -1,16 +1,13 @@
 //! Generated traffic as one port's endless stream: UDP over IPv4, no memory per flow.
 
+use crate::clock::Clock;
 use crate::flows::{Draw, Name, name};
 use crate::partition::Partitions;
-use crate::powers::{Powers, powers};
-use crate::replay::mix;
-use crate::sizes::{HEADERS, Objects, PUT, imix, unit};
+use crate::sizes::{HEADERS, Objects, PUT, imix};
 use crate::wire::{Deal, Wire};
-use crate::{Arrival, Arrivals, HEAD, Line, MIN_FRAME, Rate, Sizes, Source, Spec, wire_bytes};
+use crate::{Arrival, HEAD, Line, MIN_FRAME, Rate, Sizes, Source, Spec, seed, wire_bytes};
 use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::SeedableRng;
-use std::f64::consts::LN_2;
 
 pub(crate) struct Generator {
     rng: Pcg64Mcg,
@@ -27,11 +24,6 @@ pub(crate) struct Generator {
     idle: bool,
 }
 
-/// What a seed adds to flow numbers.
-pub(crate) fn salt(seed: u64) -> u32 {
-    mix(mix(seed)) as u32
-}
-
 enum Frames {
     Fixed(u16),
     Imix,
@@ -43,7 +35,7 @@ impl Generator {
         let pace = line.pace(rate);
         let idle = pace.is_none();
         let flows = line.share(spec.flows);
-        let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
+        let mut rng = seed::rng(seed, line.port);
         let frames = match &spec.sizes {
             Sizes::Fixed(len) => Frames::Fixed(*len),
             sizes @ Sizes::Rfc2544(_) => Frames::Fixed(sizes.fixed().unwrap_or(MIN_FRAME)),
@@ -60,7 +52,7 @@ impl Generator {
             draw: Draw::new(spec.draw, flows.max(1)),
             partitions,
             deal: Deal::new(&line),
-            salt: salt(seed),
+            salt: seed::salt(seed),
             clock,
             wire: Wire::new(line),
             template: template(line.port),
@@ -107,65 +99,6 @@ impl Source for Generator {
         let name = name(self.deal.number(flow as u32).wrapping_add(self.salt));
         address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len, 0);
         true
-    }
-}
-
-/// When frames are due, in ps.
-pub(crate) struct Clock {
-    arrivals: Arrivals,
-    ps_per_byte: f64,
-    /// Mean wire bytes of a frame where it is known in advance.
-    mean: Option<f64>,
-    now: f64,
-    /// Start of the current burst, and frames left of it.
-    burst: (f64, u32),
-    powers: &'static Powers,
-}
-
-impl Clock {
-    /// The first frame comes at a random phase, so that ports do not march in step. `mean_frame` is the mean
-    /// length without FCS, where it is known in advance.
-    pub(crate) fn new(
-        arrivals: Arrivals,
-        mean_frame: Option<f64>,
-        ps_per_byte: f64,
-        rng: &mut Pcg64Mcg,
-    ) -> Self {
-        let mean = mean_frame.map(|len| len + f64::from(crate::OVERHEAD));
-        let frames = match arrivals {
-            Arrivals::Bursty { burst } => f64::from(burst),
-            _ => 1.0,
-        };
-        let now = unit(rng) * mean.unwrap_or(1538.0) * ps_per_byte * frames;
-        Self { arrivals, ps_per_byte, mean, now, burst: (now, 0), powers: powers() }
-    }
-
-    #[inline]
-    pub(crate) fn next(&mut self, wire: u32, rng: &mut Pcg64Mcg) -> f64 {
-        let time = f64::from(wire) * self.ps_per_byte;
-        match self.arrivals {
-            // Constant bit rate: each frame takes its own time at the asked rate.
-            Arrivals::Constant => {
-                let due = self.now;
-                self.now += time;
-                due
-            }
-            // Gaps do not depend on sizes; where no mean is known, the frame's own time has the same.
-            Arrivals::Poisson => {
-                let mean = self.mean.map_or(time, |bytes| bytes * self.ps_per_byte);
-                self.now -= self.powers.log2(1.0 - unit(rng)) * LN_2 * mean;
-                self.now
-            }
-            // A burst's frames are due at once: the wire spaces them.
-            Arrivals::Bursty { burst } => {
-                if self.burst.1 == 0 {
-                    self.burst = (self.now, burst);
-                }
-                self.burst.1 -= 1;
-                self.now += time;
-                self.burst.0
-            }
-        }
     }
 }
 

@@ -5,6 +5,7 @@
 //! of its arguments and the seed alone.
 
 mod cdf;
+mod clock;
 mod error;
 mod flows;
 pub mod fuzz;
@@ -18,6 +19,7 @@ mod replay;
 mod requests;
 mod rewrite;
 mod schedule;
+mod seed;
 mod sizes;
 mod spec;
 pub mod stats;

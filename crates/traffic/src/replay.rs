@@ -1,12 +1,11 @@
 //! A capture as one port's endless stream.
 
-use crate::generate::Clock;
+use crate::clock::Clock;
 use crate::schedule::Schedule;
 use crate::trace::{Frame, Stamps, Trace};
 use crate::wire::Wire;
-use crate::{Arrival, Arrivals, HEAD, Lap, Line, Rate, Source, rewrite, wire_bytes};
+use crate::{Arrival, Arrivals, HEAD, Lap, Line, Rate, Source, rewrite, seed, wire_bytes};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::SeedableRng;
 use std::sync::Arc;
 
 /// Loops the frames of one port. Each lap turns the addresses by another value: its flows are new.
@@ -57,7 +56,7 @@ impl Replay {
         let untimed = trace.stats().timing() == Stamps::None || trace.lap_ns() == 0.0;
         let (pace, period) = match arrivals.or(untimed.then_some(Arrivals::Constant)) {
             Some(arrivals) => {
-                let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
+                let mut rng = seed::rng(seed, line.port);
                 let frames: u64 = order.iter().map(|i| u64::from(trace.frames()[*i as usize].len)).sum();
                 let mean = frames as f64 / order.len().max(1) as f64;
                 let clock = Clock::new(arrivals, Some(mean), ps_per_byte, &mut rng);
@@ -70,7 +69,7 @@ impl Replay {
                 (Pace::Captured { schedule, base: 0.0, scale }, period)
             }
         };
-        let stride = mix(seed) as u32 | 1;
+        let stride = seed::mix(seed) as u32 | 1;
         Self { trace, order, next: 0, lap: 0, stride, wire: Wire::new(line), period, pace }
     }
 }
@@ -132,12 +131,4 @@ fn dealt(trace: &Trace, line: Line<'_>) -> Vec<u32> {
     }
     let mine = |(_, f): &(usize, &Frame)| mine[f.flow as usize];
     trace.frames().iter().enumerate().filter(mine).map(|(i, _)| i as u32).collect()
-}
-
-/// SplitMix64's finaliser: seeds that differ in one bit end far apart.
-pub(crate) fn mix(seed: u64) -> u64 {
-    let z = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -1,16 +1,15 @@
 //! Requests to a key-value store as one port's endless stream: keys drawn as flows are, sent to the
 //! partitions of their hashes.
 
+use crate::clock::Clock;
 use crate::flows::{Draw, name};
-use crate::generate::{Clock, address, salt, template};
-use crate::replay::mix;
+use crate::generate::{address, template};
 use crate::sizes::{GET, HEADERS, PUT, unit};
 use crate::wire::{Deal, Wire};
-use crate::{Arrival, HEAD, Line, Rate, Source, Spec, wire_bytes};
+use crate::{Arrival, HEAD, Line, Rate, Source, Spec, seed, wire_bytes};
 use packet::kv::{self, HEADER, KEY, Op, Request, VALUE};
 use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
-use rand_pcg::rand_core::SeedableRng;
 
 /// Where the key stands in a frame, and how much of it differs: a number; zeros follow.
 const AT: usize = HEADERS as usize + HEADER;
@@ -37,14 +36,14 @@ impl Requests {
     pub(crate) fn new(spec: &Spec, put_percent: f64, line: Line<'_>, rate: Rate, seed: u64) -> Self {
         let pace = line.pace(rate);
         let keys = line.share(spec.flows);
-        let mut rng = Pcg64Mcg::seed_from_u64(mix(seed) ^ mix(!u64::from(line.port)));
+        let mut rng = seed::rng(seed, line.port);
         let clock = Clock::new(spec.arrivals, spec.mean_frame(), pace.unwrap_or_default(), &mut rng);
         Self {
             rng,
             puts: put_percent / 100.0,
             draw: Draw::new(spec.draw, keys.max(1)),
             deal: Deal::new(&line),
-            salt: salt(seed),
+            salt: seed::salt(seed),
             partitions: spec.partitions.max(1),
             clock,
             wire: Wire::new(line),

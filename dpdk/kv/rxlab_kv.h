@@ -11,15 +11,15 @@ struct rxlab_kv;
 
 /**
  * Partition `partition` of `partitions`, with room for `items` of 128 B keys and 1024 B values (1.2 KB each,
- * taken from the system as they arrive). NULL: there are no so many partitions, or no memory.
+ * taken from the system as they arrive). NULL if there are fewer partitions, or no memory.
  */
 struct rxlab_kv *rxlab_kv_new(uint32_t partition,
                               uint32_t partitions,
                               uint64_t items);
 
 /**
- * Serves the request in the frame of `len` bytes at `frame`, and puts the reply in its place. The reply's
- * length; 0 if the frame is no request and wants no reply.
+ * Serves the request in the frame of `len` bytes at `frame`, and puts the reply in its place. Returns the
+ * reply's length; 0 if the frame is no request, which gets no reply.
  *
  * # Safety
  * `kv` came from [`rxlab_kv_new`], is not freed, and no other thread uses it now. `frame` points to `room`

@@ -106,8 +106,8 @@ impl<M: Memory, T: FlowTable<M>, S: Store<M>> App<M> for AnyApp<M, T, S> {
     }
 }
 
-/// [`App::process`] in a function of its own: in one with all others, what one application keeps on its stack would
-/// lie scattered over what all of them do.
+/// [`App::process`] in a function of its own. Inlined into one function with the others, each application's
+/// locals would be spread over one large stack frame.
 #[inline(never)]
 fn apart<M: Memory, A: App<M>>(
     app: &mut A,

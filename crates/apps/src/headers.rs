@@ -36,12 +36,12 @@ pub struct Headers {
     len: u16,
     parsed: Parsed,
     now: Ps,
-    /// What has changed: nothing while its start is behind its end.
+    /// The bytes that have changed, as one range. At first it is empty: its start lies behind its end.
     dirty: Range<usize>,
 }
 
 impl Headers {
-    /// Those of a frame received in a burst that began at `now`, to be [loaded](Self::load).
+    /// The headers of a frame of a burst that began at `now`. Nothing is read before [`load`](Self::load).
     #[inline(always)]
     pub fn of(c: &Completion, now: Ps) -> Headers {
         let seen = SEEN.min(usize::from(c.len));
@@ -49,7 +49,7 @@ impl Headers {
         Headers { bytes: [0; SEEN], seen, len: c.len, parsed: Parsed::default(), now, dirty }
     }
 
-    /// Reads them, to where they stay: what a function returns is moved.
+    /// Reads the headers to where they stay. A function that returned them would copy all their bytes.
     #[inline(always)]
     pub fn load<M: Memory>(&mut self, m: &mut M, frames: M::Buffers, c: &Completion) {
         m.get(frames, c.buf, 0, &mut self.bytes[..self.seen], self.seen as u32);
@@ -144,9 +144,10 @@ impl Headers {
         (len >= HEADER && l4 + len <= usize::from(self.len)).then_some(l4 + HEADER..l4 + len)
     }
 
-    /// Turns a [`datagram`](Self::datagram) round: ends change places, and its payload is now `head` and
-    /// `rest` bytes behind it, whose 16-bit words add up to `sum`. The frame's length from now on; `None`,
-    /// and nothing changed, if it is no datagram or `head` reaches out of view.
+    /// Turns a [`datagram`](Self::datagram) into its answer: source and destination change places, and the
+    /// payload becomes `head` and `rest` more bytes. The 16-bit words of those `rest` bytes add up to `sum`.
+    /// Returns the frame's new length; `None`, and nothing changed, if the frame is no datagram or `head`
+    /// reaches out of view.
     pub fn answer(&mut self, head: &[u8], rest: u16, sum: u64) -> Option<u16> {
         let payload = self.datagram()?;
         let (l3, l4) = (usize::from(self.parsed.l3), usize::from(self.parsed.l4));
@@ -179,7 +180,7 @@ impl Headers {
             };
             bytes[l4 + 6..l4 + 8].copy_from_slice(&sum.to_be_bytes());
         }
-        // The shortest frame has zeros behind it, not what was asked.
+        // A short answer is padded with zeros, not with what is left of the request.
         let shown = if rest == 0 { end.max(SHORTEST) } else { end };
         bytes[end..shown].fill(0);
         (self.seen, self.dirty) = (self.seen.max(shown), 0..shown);

@@ -43,8 +43,8 @@ pub trait App<M: Memory> {
     /// CPU cycles per frame beside the memory accesses that the application makes.
     fn cycles(&self) -> u32;
 
-    /// Frames of a burst whose headers are on their way while another is processed: 0 unless the
-    /// framework that the application stands for prefetches.
+    /// How many frames ahead of the one in hand headers are prefetched; 0 unless the framework that the
+    /// application stands for prefetches.
     fn ahead(&self) -> usize {
         0
     }

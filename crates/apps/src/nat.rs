@@ -143,8 +143,8 @@ impl<T> Nat<T> {
         Ok((index, port))
     }
 
-    /// Public address, port and the key of replies: of mappings whose replies come home and are not
-    /// taken, the first from where `hash` points.
+    /// The first mapping from where `hash` points that is free and whose replies come home: its public
+    /// address, its port and the key of its replies.
     fn free_mapping<M: Memory>(
         &mut self,
         m: &mut M,

@@ -103,7 +103,7 @@ impl<M: Memory> App<M> for Nf<M> {
         self.route.frame(m, packet, headers)
     }
 
-    /// What all reads found: nothing may be left out that nobody looks at.
+    /// What all reads found. It is reported so that the compiler cannot leave the reads out.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("numbers", self.state)]
     }

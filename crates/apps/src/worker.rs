@@ -172,14 +172,14 @@ impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
         done
     }
 
-    /// Frees what was sent; whether nothing received is still on its way out.
+    /// Frees what was sent. Returns whether no received frame still waits to be sent.
     pub fn flushed(&mut self, m: &mut M) -> bool {
         self.tx.reclaim(m, &mut self.pool);
         self.batch.send.is_empty() && self.tx.filled() == 0
     }
 
-    /// Takes every buffer out of both rings, after both NIC halves have stopped: what is received and
-    /// not processed counts as nothing, what is processed and not sent as `stopped`.
+    /// Takes every buffer out of both rings, after both NIC halves have stopped. Received frames that were
+    /// not processed are not counted; processed ones that were not sent count as `stopped`.
     pub fn stop(&mut self, m: &mut M) {
         self.counters.stopped += self.batch.send.len() as u64;
         self.batch.free.extend(self.batch.send.drain(..).map(|s| s.buf));

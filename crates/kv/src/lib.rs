@@ -22,7 +22,7 @@ pub struct KvHandle {
 static REGION: LazyLock<Option<Region>> = LazyLock::new(|| Region::new(1 << 12, Backing::Heap).ok());
 
 /// Partition `partition` of `partitions`, with room for `items` of 128 B keys and 1024 B values (1.2 KB each,
-/// taken from the system as they arrive). NULL: there are no so many partitions, or no memory.
+/// taken from the system as they arrive). NULL if there are fewer partitions, or no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn rxlab_kv_new(partition: u32, partitions: u32, items: u64) -> *mut KvHandle {
     let Some(region) = REGION.as_ref().filter(|_| partition < partitions) else { return ptr::null_mut() };
@@ -31,8 +31,8 @@ pub extern "C" fn rxlab_kv_new(partition: u32, partitions: u32, items: u64) -> *
     Box::into_raw(Box::new(KvHandle { app, m, batch: Batch::with_capacity(1) }))
 }
 
-/// Serves the request in the frame of `len` bytes at `frame`, and puts the reply in its place. The reply's
-/// length; 0 if the frame is no request and wants no reply.
+/// Serves the request in the frame of `len` bytes at `frame`, and puts the reply in its place. Returns the
+/// reply's length; 0 if the frame is no request, which gets no reply.
 ///
 /// # Safety
 /// `kv` came from [`rxlab_kv_new`], is not freed, and no other thread uses it now. `frame` points to `room`

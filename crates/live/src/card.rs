@@ -78,7 +78,7 @@ impl<M: Memory> Card<M> {
         self.offered += count as u64;
         let (mut left, mut stuck) = (count, false);
         loop {
-            // While the ring is full, one frame finds out as well as all of them.
+            // While the ring is full, one frame is offered: it tells as much as all of them would.
             let offer = if stuck { 1 } else { left };
             let mut outcomes = [Outcome::Delivered; CHUNK];
             outcomes[offer..].fill(Outcome::RingFull);

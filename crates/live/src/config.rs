@@ -81,7 +81,7 @@ impl Config {
     }
 
     /// # Errors
-    /// Names the value that is not allowed, as `rxlab live` has its options, and what is.
+    /// Names the option of `rxlab live` whose value is not allowed, and what is allowed.
     pub(crate) fn validate(&self) -> Result<(), String> {
         let most = match self.work {
             Work::App(apps::Kind::Ipsec) => Tunnels::LONGEST,

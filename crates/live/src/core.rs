@@ -21,9 +21,10 @@ pub(crate) struct Core<M: Memory, A> {
 
 /// When a worker leaves a ring that others poll as well, and comes back.
 pub(crate) struct Shift {
-    /// Frames received before it leaves, and by the others before it is back; 0: it stays.
+    /// Frames that it receives before it leaves, and that the others receive before it is back; 0: it stays.
     every: u64,
-    /// Where the next change is: of its own frames while it is there, of all others' while it is not.
+    /// The number of frames at which it leaves or comes back next: of its own while it is there, of the
+    /// others' while it is away.
     next: u64,
     away: bool,
     left: u64,
@@ -78,7 +79,7 @@ pub(crate) fn work<M: Memory, A: App<M>>(
             m.idle();
             continue;
         }
-        // In this order: what is not waiting after the end was seen never will be.
+        // In this order: a ring that is empty after the end was seen stays empty.
         let ended = shared.ended();
         if worker.poll(&mut m) > 0 {
             shared.report(who, worker.counters().received);

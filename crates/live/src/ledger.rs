@@ -41,7 +41,7 @@ pub(crate) struct Place {
 pub(crate) struct Ledger {
     /// Of each flow, where order is promised, the number that its next frame has.
     next: Vec<u32>,
-    /// Where it is not.
+    /// Where order is not promised.
     mixed: Option<Mixed>,
     pub(crate) seen: u64,
     pub(crate) faults: Faults,
@@ -72,7 +72,8 @@ impl Ledger {
         Ledger { next: Vec::new(), mixed: Some(mixed), seen: 0, faults: Faults::default() }
     }
 
-    /// A frame arrived; its stamp, if its check fits. Its number among all frames, if it has one here.
+    /// Records a frame that arrived, by its stamp; by none if the stamp's check does not fit. Returns the
+    /// frame's number among all frames, where order is not promised and the frame is no repetition.
     #[inline]
     pub(crate) fn record(&mut self, stamp: Option<Stamp>) -> Option<u64> {
         self.seen += 1;
@@ -93,7 +94,7 @@ impl Ledger {
         None
     }
 
-    /// What is wrong with frames that came in any order, to all ends together, when `sent` have been sent.
+    /// What is wrong with frames that came in any order, over all ends together, when `sent` have been sent.
     pub(crate) fn unite<'a>(ledgers: impl IntoIterator<Item = &'a Ledger>, sent: u64) -> Faults {
         let (mut all, mut faults, mut distinct) = (Seen::default(), Faults::default(), 0);
         for ledger in ledgers {
@@ -109,8 +110,8 @@ impl Ledger {
         faults
     }
 
-    /// Where order is promised: what else is wrong once no more will arrive: of each flow `sent` frames were sent, and `owns` tells
-    /// whether they come here.
+    /// What else is wrong where order is promised, once no more frames will arrive. Of each flow `sent`
+    /// frames were sent, and `owns` tells whether they come here.
     pub(crate) fn close(&self, sent: &[u32], owns: impl Fn(usize) -> bool) -> Faults {
         let mut faults = Faults::default();
         for (flow, next) in self.next.iter().enumerate() {

@@ -158,7 +158,7 @@ fn close<A>(
         let mut faults = Faults::default();
         for (queue, ledger) in ends {
             faults.add(ledger.faults);
-            // Frames that workers should have ended, and took for none of theirs, come back as well.
+            // Frames that a worker should have ended, but did not take for its own, come back as well.
             faults.add(ledger.close(&card.sent, |flow| match queue {
                 None => card.returns,
                 Some(queue) => card.flows.classes[flow].queue == queue,

@@ -27,7 +27,7 @@ use crate::{LiveError, ROOM};
 /// region is freed only after all have been joined.
 pub(crate) type View = NativeView<'static>;
 
-/// Frames back to which reordering is followed: a thread that stands still for a time slice is overtaken by
+/// How many frames back reordering is followed. A thread that stands still for a time slice is overtaken by
 /// some ten thousand.
 const WINDOW: usize = 1 << 16;
 /// Buffers that a core keeps for itself.
@@ -50,8 +50,8 @@ fn ring_sizes(config: &Config) -> impl Iterator<Item = u64> {
     config.interface.params().into_iter().map(|(_, n)| n).filter(|n| *n <= 1 << 20)
 }
 
-/// Buffers without which a run may stand still, and those that it cannot use up. The card waits for one
-/// queue at a time, so what other workers hold must leave enough for every ring.
+/// Two numbers of buffers: with fewer than the first a run may stand still, and the second it cannot use up.
+/// The card waits for one queue at a time, so what other workers hold must leave enough for every ring.
 fn buffer_counts(config: &Config) -> (u64, u64) {
     let workers = u64::from(config.workers);
     let returns = if config.work == Work::Check { 0 } else { u64::from(config.tx_ring) };

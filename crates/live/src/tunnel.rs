@@ -35,8 +35,8 @@ impl Tunnels {
         Suite::ALL.map(|suite| suite.frame(inner)).into_iter().max().unwrap_or_default()
     }
 
-    /// The frame that a sealed one of `len` bytes carries, its link header made up, and its length; one that
-    /// is not sealed as it is. `None` if it does not open.
+    /// Opens a sealed frame of `len` bytes: the frame that it carries, with a made-up link header, and its
+    /// length. A frame that is not sealed stays as it is. `None` if it does not open.
     pub(crate) fn open<'a>(&'a mut self, frame: &'a [u8], len: u32) -> Option<(&'a [u8], u32)> {
         let Some(spi) = spi(frame).filter(|_| !self.keys.is_empty()) else { return Some((frame, len)) };
         let keys = self.keys.get((spi as usize).checked_sub(1)?)?;

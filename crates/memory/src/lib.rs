@@ -143,16 +143,18 @@ pub trait Memory {
     fn prefetch(&mut self, b: Self::Buffers, buf: Buf, off: u32);
     /// Entry `i` is going to be read by this agent: real memory starts fetching its line.
     fn read_ahead<const W: usize>(&mut self, _w: Self::Words<W>, _i: u64) {}
-    /// Entry `i` is going to be written by this agent: real memory and a modelled core start fetching its line, alone.
+    /// Entry `i` is going to be written by this agent: real memory and a modelled core start fetching its
+    /// line for themselves alone.
     fn entry_ahead<const W: usize>(&mut self, _w: Self::Words<W>, _i: u64) {}
-    /// A frame is going to be put into the buffer that the first word of entry `i` names: real memory and
-    /// a modelled core start fetching its first line, alone. An [`acquire`](Self::acquire) has published that entry.
+    /// A frame is going to be put into the buffer that the first word of entry `i` names: real memory and a
+    /// modelled core start fetching its first line for themselves alone. An [`acquire`](Self::acquire) has
+    /// published that entry.
     fn put_ahead<const W: usize>(&mut self, _b: Self::Buffers, _w: Self::Words<W>, _i: u64) {}
     /// An application's access to one line of its table, at byte `off`. Only the model charges it: the
     /// real access follows in the application's own memory.
     fn touch(&mut self, t: Self::Table, off: u64, how: Touch);
-    /// The same of all lines from byte `off` on that `len` bytes lie in: one behind the other, so that only
-    /// the first one has to be waited for by itself.
+    /// [`touch`](Self::touch) of every line that the `len` bytes from byte `off` on lie in. The lines lie in
+    /// a row, so only the first one has to be waited for by itself.
     fn touch_run(&mut self, t: Self::Table, off: u64, len: u64, how: Touch) {
         let first = off / LINE as u64;
         for line in first..(off + len).div_ceil(LINE as u64) {

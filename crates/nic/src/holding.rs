@@ -4,16 +4,16 @@ use std::collections::VecDeque;
 
 use memory::Ps;
 
-/// A finite buffer of bytes. It needs no queue of frames: a frame that is being stored, or waits for
-/// that, occupies its bytes until the time at which its store finished, and stores finish in order.
+/// A finite buffer of bytes. A frame occupies its bytes until its store has finished, whether it is being
+/// stored or waits for that. Stores finish in order.
 #[derive(Debug)]
 pub(crate) struct Holding {
     /// Bytes in all.
     room: u64,
     /// Bytes of `frames`.
     held: u64,
-    /// When each frame's store finishes, and its bytes: those that are held, and those that have left since it was
-    /// last full. Whether one has left is asked only where room is short.
+    /// When each frame's store finishes, and its bytes. Frames that have left are taken out only when room is
+    /// short.
     frames: VecDeque<(Ps, u32)>,
 }
 

@@ -132,8 +132,8 @@ impl<R> Port<R> {
         (queue, outcome)
     }
 
-    /// A frame that is not stored takes its time on the wire all the same: a source of nothing else would never
-    /// let another agent go on.
+    /// A frame that is not stored takes its time on the wire all the same. Otherwise a source of such frames
+    /// alone would never let another agent go on.
     fn refuse<M: Memory>(&mut self, m: &mut M, at: Ps, outcome: Outcome) -> Outcome
     where
         R: Nic<M>,
@@ -151,7 +151,7 @@ impl<R> Port<R> {
     {
         let start = at.max(self.pipeline);
         self.rest(m, start);
-        // It goes on while stores wait for the slot: what it has taken lies in the card's buffer.
+        // The pipeline goes on while stores wait: what it has taken lies in the card's buffer.
         self.pipeline = start + self.pipeline_gap;
         // `classify` bounded the length by `max_frame`; a completion has 16 bits for it.
         let len = a.len.min(u32::from(u16::MAX)) as u16;

@@ -32,7 +32,7 @@ pub struct Reordering {
     pub beyond: u64,
     /// The largest late time (§4.3): since the first later frame had left.
     pub max_late: Ps,
-    /// Frames right behind which so many later ones stood (§5), of degree 1 and more, 2 and more ..
+    /// Frames that left right behind at least so many later ones (§5): 1 or more, 2 or more ..
     pub n_reordered: [u64; DEGREES],
 }
 
@@ -83,8 +83,8 @@ pub struct Found {
     pub all: Reordering,
     /// Frames of flows, each judged among those of its flow: places and times count in its own stream.
     pub by_flow: Reordering,
-    /// Frames with a flow that could not be followed, because more flows than the window has frames for
-    /// met in a bucket: not judged by flow.
+    /// Frames whose flow could not be followed, because its bucket was full of flows of the window: they are
+    /// not judged by flow.
     pub unfollowed: u64,
 }
 
@@ -132,11 +132,11 @@ struct Late {
 struct Left {
     number: u64,
     at: Ps,
-    /// What the RFC expected next when it came: one more than the highest number before. Of all frames.
+    /// The number that the RFC expected next when it left, over all frames: one more than the highest before.
     expected: u64,
-    /// The same of its flow.
+    /// The same within its flow.
     flow_expected: u64,
-    /// One more than the place of the frame of its flow before; 0 where none is known.
+    /// One more than the place of its flow's frame before it; 0 where none is known.
     before: u64,
 }
 
@@ -156,8 +156,8 @@ struct Flow {
     last: u64,
 }
 
-/// Judges frames as they leave. Memory is bounded by the window: a flow of which no frame left within it
-/// is forgotten, with what could only be late by more than that.
+/// Judges frames as they leave. Memory is bounded by the window: a flow of which no frame left within it is
+/// forgotten.
 pub struct Order {
     /// The last frames, at their place modulo the window.
     left: Box<[Left]>,
@@ -252,8 +252,8 @@ impl Order {
         &self.left[self.slot(place)]
     }
 
-    /// Of all frames: what is expected never falls from place to place, so the first later frame is found by
-    /// halves.
+    /// How late a frame is among all frames. What is expected never falls from place to place, so bisection
+    /// finds the first later frame.
     fn late(&self, number: u64, at: Ps) -> Late {
         let (mut low, mut high) = (self.first(), self.place);
         while low < high {
@@ -270,8 +270,8 @@ impl Order {
         }
     }
 
-    /// Of a flow, whose last frame's place is one less than `last`: from frame to frame, as far as they
-    /// are known.
+    /// How late a frame is within its flow, whose last frame's place is one less than `last`. It goes back
+    /// from frame to frame, as far as they are known.
     fn late_of_flow(&self, number: u64, last: u64, at: Ps) -> Late {
         let mut late = Late { extent: 0, beyond: true, by: Ps::ZERO, degree: 0 };
         let mut place = last;

@@ -46,7 +46,7 @@ impl Pace {
         self.last.1
     }
 
-    /// A frame that is complete at `at` on an idle wire; when it is complete on this one.
+    /// When a frame is complete on this wire that would be complete at `at` on an idle one.
     #[inline]
     pub fn carry(&mut self, at: Ps, len: u32) -> Ps {
         if self.rate_bps != 0 {

@@ -19,7 +19,8 @@ pub fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
 
-/// As often as the largest sum needs: how often the one at hand does is no better guessed than the sum itself.
+/// Folds as often as the largest sum needs. A branch on whether this sum needs one more fold would be guessed
+/// wrong too often.
 fn fold(sum: u64) -> u16 {
     let short = (sum >> 32) + (sum & 0xffff_ffff); // 33 bits
     once(once(once(short))) as u16

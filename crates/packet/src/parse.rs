@@ -112,8 +112,8 @@ pub fn parse(bytes: &[u8]) -> Parsed {
     usual(bytes).unwrap_or_else(|| walk(bytes))
 }
 
-/// What most frames are, TCP or UDP over IPv4 without tags, options or fragments, by a look at fixed places:
-/// a software card has some 60 cycles for all of a frame. `None`: [`parse`] looks properly.
+/// Parses what most frames are, TCP or UDP over IPv4 without tags, options or fragments, by a look at fixed
+/// places: a software card has some 60 cycles for all of a frame. `None`: [`parse`] walks the headers.
 #[inline(always)]
 pub fn usual(bytes: &[u8]) -> Option<Parsed> {
     const L3: usize = ETHERNET;

@@ -68,7 +68,7 @@ impl Fields {
         Fields(bits as u8 & Fields::ALL.0)
     }
 
-    /// Whether addresses, and whether ports are hashed, of the family that `parsed` has.
+    /// Whether addresses are hashed, and whether ports are, of the IP version that `parsed` has.
     #[inline(always)]
     fn of(self, parsed: &Parsed) -> (bool, bool) {
         let bits = if parsed.is_ipv6() { self.0 >> 2 } else { self.0 };
@@ -79,7 +79,8 @@ impl Fields {
 /// The hash is linear: the exclusive or of one entry per input byte.
 type Bytes = [[u32; 256]; INPUT];
 
-/// Those of [`DEFAULT_KEY`]. Ports share them: each of its own would push the other's out of the host's caches.
+/// The entries of [`DEFAULT_KEY`]. Ports share them: tables of their own would push each other out of the
+/// host's caches.
 static DEFAULT: LazyLock<Arc<Bytes>> = LazyLock::new(|| Arc::new(entries(&DEFAULT_KEY)));
 
 /// The entries of a key, which has 40 bytes at least.
@@ -96,8 +97,8 @@ fn entries(key: &[u8]) -> Bytes {
     bytes
 }
 
-/// The hash of an IPv4 flow by products without carries, which an instruction of x86-64 computes: no look-up in 12 KiB
-/// of entries, which other data pushes out of the host's caches.
+/// The hash of an IPv4 flow by carry-less products, which an instruction of x86-64 computes. It looks nothing
+/// up: the 12 KiB of entries would compete with other data for the host's caches.
 #[derive(Clone, Copy)]
 #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no such instruction is used"))]
 struct Products {
@@ -117,8 +118,8 @@ impl Products {
         None
     }
 
-    /// Bit i of a word (0 = first, the highest) selects the 32 bits of its window from bit i on: in the product with
-    /// the window, whose first bit is the lowest, they stand from bit 31 on for every i.
+    /// Bit i of a word (0 is the highest) selects the 32 bits of its window from bit i on. The window's first
+    /// bit is its lowest, so in the product these 32 bits stand from bit 31 on, whatever i is.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "pclmulqdq")]
     fn hash(&self, input: &[u8; 12]) -> u32 {
@@ -136,8 +137,8 @@ impl Products {
 
 /// A Toeplitz hash and an indirection table.
 ///
-/// Hashed are the addresses, and the ports of TCP, UDP and SCTP; a fragment's addresses alone, so
-/// that all fragments of a packet meet; nothing of other frames, whose hash is 0.
+/// The hash covers the addresses, and the ports of TCP, UDP and SCTP. Of a fragment it covers the addresses
+/// alone, so that all fragments of a packet meet. Other frames have hash 0.
 #[derive(Clone)]
 pub struct Rss {
     products: Option<Products>,
@@ -183,7 +184,7 @@ impl Rss {
     }
 
     /// [`hash`](Self::hash), or `None` where nothing of the frame is hashed.
-    // In any case, the usual way: what the parser found need not lie in memory then.
+    // Always inlined for the usual frame, so that what the parser found need not lie in memory.
     #[inline(always)]
     pub fn hashed(&self, parsed: &Parsed, bytes: &[u8]) -> Option<u32> {
         let (alone, with_ports) = self.fields.of(parsed);
@@ -204,7 +205,7 @@ impl Rss {
         self.toeplitz(input, 0)
     }
 
-    /// [`hashed`](Self::hashed) where addresses and ports do not lie side by side, or not both count.
+    /// [`hashed`](Self::hashed) where addresses and ports do not lie side by side, or are not both hashed.
     #[inline(never)]
     fn hashed_apart(&self, parsed: Parsed, bytes: &[u8], alone: bool, with_ports: bool) -> Option<u32> {
         let addresses = parsed.addresses(bytes)?;

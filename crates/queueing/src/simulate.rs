@@ -14,7 +14,8 @@ use crate::{Layout, Service, System};
 const BATCHES: u64 = 32;
 /// Student's t, 95%, of [`BATCHES`] - 1 degrees of freedom.
 const T: f64 = 2.040;
-/// Customers are so many over the square of the idle share: the time in which a queue forgets grows like that.
+/// The number of customers is this, over the square of the idle share: the time in which a queue forgets its
+/// past grows as fast.
 const CUSTOMERS: f64 = 2e6;
 
 /// A value with half the width of its 95% confidence interval.

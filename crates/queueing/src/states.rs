@@ -15,8 +15,8 @@ pub(crate) struct States {
 }
 
 impl States {
-    /// Crommelin's equations: who is in service now has left a service time later, and who came since is here.
-    /// So the number in the system, a service time apart, is a Markov chain.
+    /// Crommelin's equations: a service time later those who are in service now have left, and those who came
+    /// since are here. So the number in the system, a service time apart, is a Markov chain.
     pub(crate) fn new(servers: u32, load: f64) -> States {
         let (servers, rate) = (servers as usize, f64::from(servers) * load);
         let size = servers + 1 + tail(load);

@@ -1,8 +1,9 @@
 //! Exact mean and percentiles of the time in the system.
 //!
-//! M/M/c by Erlang's formula; M/D/c by its state probabilities, with the waiting time after G. J. Franx,
-//! "A simple solution for the M/D/c waiting time distribution", Operations Research Letters 29 (2001). A
-//! split system is as many systems of one server each: a Poisson stream dealt at random is Poisson streams.
+//! M/M/c by Erlang's formula; M/D/c by its state probabilities, with the waiting time after G. J. Franx, "A
+//! simple solution for the M/D/c waiting time distribution", Operations Research Letters 29 (2001). A split
+//! system is as many systems of one server each, since a Poisson stream that is dealt at random becomes
+//! Poisson streams.
 
 use crate::states::States;
 use crate::{Layout, Service, System};

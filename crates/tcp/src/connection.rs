@@ -64,7 +64,7 @@ impl Connection {
             (None, None) => return nothing,
             _ => {}
         }
-        // A timestamp counts if it is of what was expected next, or before it (RFC 7323 §4.3).
+        // A timestamp counts if its segment starts at the byte expected next, or before it (RFC 7323 §4.3).
         let got = self.bytes(segment);
         if got.start <= self.receiver.next() && segment.stamps[0].wrapping_sub(self.echo).cast_signed() >= 0 {
             self.echo = segment.stamps[0];

@@ -13,7 +13,7 @@ const SERVER: [u8; 4] = [48, 0, 0, 1];
 /// The server's port, and the client's first one.
 const SERVICE: u16 = 5001;
 const FIRST: u16 = 1024;
-/// When the first connections open: whoever is between the hosts has come up by then.
+/// When the first connections open: by then what lies between the hosts has started.
 const START: u64 = MS;
 
 /// What is transferred.
@@ -58,8 +58,8 @@ pub struct Totals {
 
 /// A client or a server of TCP.
 ///
-/// It has no speed of its own: what it does about a frame it does a fixed time after the frame's last bit.
-/// Connections that have something to send take turns, a frame each.
+/// It has no speed of its own: it reacts to a frame a fixed time after the frame's last bit. Connections that
+/// have something to send take turns, a frame each.
 pub struct Host {
     job: Job,
     client: bool,

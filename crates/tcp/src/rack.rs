@@ -32,8 +32,8 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// A segment was delivered: `again` if it had been retransmitted. A round trip below the least one is that of
-    /// an earlier transmission.
+    /// A segment was delivered. `again`: it had been retransmitted. Then a round trip below `least` belongs
+    /// to an earlier transmission.
     pub(crate) fn delivered(&mut self, sent: Sent, now: u64, again: bool, least: u64) {
         let rtt = now - sent.0;
         if sent.1 > self.highest {
@@ -49,8 +49,8 @@ impl Rack {
         }
     }
 
-    /// A DSACK came while bytes from `una` up to `next` were on their way: the window was too narrow. One counts
-    /// for a round trip.
+    /// A DSACK came while bytes from `una` up to `next` were on their way: the reordering window was too
+    /// narrow. Only one counts in a round trip.
     pub(crate) fn duplicate(&mut self, una: u64, next: u64) {
         if self.round.is_some_and(|r| una >= r) {
             self.round = None;

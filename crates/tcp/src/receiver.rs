@@ -32,7 +32,8 @@ impl Receiver {
         self.next
     }
 
-    /// Bytes `got` arrived; those that are in order now, from the old `next` on. `at_once`: no ACK may wait.
+    /// Bytes `got` arrived. Returns those that are in order now, from the old `next` on. `at_once`: the ACK
+    /// must not wait.
     pub(crate) fn take(&mut self, got: Range<u64>, at_once: bool, now: u64) -> Range<u64> {
         let before = self.next;
         if got.is_empty() {

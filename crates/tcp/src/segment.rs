@@ -51,7 +51,7 @@ pub struct Segment {
     /// Received blocks beyond `ack`, from their first byte to that behind the last; a duplicate comes first
     /// (RFC 2883).
     pub sacks: ArrayVec<[u32; 2], 3>,
-    /// Sender's clock, and the newest clock that it has got.
+    /// The sender's clock, and the newest clock of the other side that it has received (RFC 7323).
     pub stamps: [u32; 2],
     /// Bytes of payload.
     pub len: u16,

@@ -52,7 +52,7 @@ pub(crate) struct Ack {
     pub blocks: ArrayVec<Range<u64>, 3>,
     /// Whether the first block is a duplicate.
     pub duplicate: bool,
-    /// When the segment was sent that this one answers, as its timestamp tells, at the latest.
+    /// Our clock as this segment's timestamp repeats it, in ps: when the segment was sent that it answers.
     pub echo: u64,
 }
 
@@ -175,7 +175,8 @@ impl Sender {
         window.max(self.mss).saturating_sub(self.pipe)
     }
 
-    /// Whether the congestion window lets new bytes go: one segment in any case, which a FIN makes longer than it.
+    /// Whether the congestion window lets new bytes go. One segment goes in any case: with a FIN it may be
+    /// longer than the window.
     fn fits(&self, bytes: &Range<u64>) -> bool {
         self.pipe == 0 || bytes.end - bytes.start <= self.room()
     }

@@ -46,7 +46,8 @@ impl Clock {
                 self.now += time;
                 due
             }
-            // Gaps do not depend on sizes; where no mean is known, the frame's own time has the same.
+            // Gaps do not depend on sizes. Where no mean is known, the frame's own time stands for it: its
+            // mean is the same.
             Arrivals::Poisson => {
                 let mean = self.mean.map_or(time, |bytes| bytes * self.ps_per_byte);
                 self.now -= self.powers.log2(1.0 - unit(rng)) * LN_2 * mean;

@@ -93,9 +93,9 @@ pub struct Lap {
 
 /// A host at the far end of a port's wire: what it sends depends on what it gets.
 ///
-/// Times are those of the wire, in picoseconds. A frame changes nothing before [`Peer::delay`] has passed since its
-/// last bit, so a peer that has taken all frames that end before a time can be asked for all that it sends before
-/// that time plus the delay.
+/// Times are those of the wire, in picoseconds. A frame changes nothing before [`Peer::delay`] has passed
+/// since its last bit. So once a peer has taken all frames that end before a time, it can be asked for all
+/// that it sends before that time plus the delay.
 pub trait Peer {
     /// A frame has arrived: its last bit at `at`, no earlier than that of the frame before it. `head` are its
     /// first bytes, at most [`HEAD`].
@@ -127,9 +127,9 @@ impl Workload {
         self.source_on(Line { port, loads: &loads, gbps: Line::GBPS }, rate, seed)
     }
 
-    /// The frames of one port. A flow stays on one port, and ports have flows in proportion to their loads: a
-    /// capture's are dealt by their bytes (heaviest first, each to the port that has the fewest for its load), a
-    /// generator's by number. So a capture is compressed alike on all ports.
+    /// The frames of one port. A flow stays on one port, and ports have flows in proportion to their loads. A
+    /// capture's flows are dealt by their bytes: heaviest first, each to the port that has the fewest for its
+    /// load. So a capture is compressed alike on all ports. A generator's flows are dealt by number.
     ///
     /// Each port gets its share of `rate`, at most its line rate. A port beyond the number of flows,
     /// one that does not exist and a rate that is not positive get no frames.

@@ -10,7 +10,7 @@ pub(crate) struct Partitions {
     target: Option<Share>,
 }
 
-/// The part of the traffic that goes to partition 0, evenly among the rest.
+/// The part of the traffic that goes to partition 0, at even distances among the rest.
 struct Share {
     /// Of bytes on the wire, or of frames.
     part: f64,
@@ -22,7 +22,7 @@ struct Share {
 }
 
 impl Partitions {
-    /// `ps_per_byte`: the pace of this port. `None` where ports are no partitions.
+    /// `ps_per_byte`: the pace of this port. `None` where the workload has no partitions.
     pub(crate) fn new(spec: &Spec, ps_per_byte: f64, rng: &mut Pcg64Mcg) -> Option<Self> {
         if spec.partitions == 0 {
             return None;
@@ -40,8 +40,8 @@ impl Partitions {
         Some(Self { count: spec.partitions, target })
     }
 
-    /// Partition and length of a frame of `flow` that would have `len` bytes. A flow stays where it is;
-    /// what it sends to the target is another flow.
+    /// Partition and length of a frame of `flow` that would have `len` bytes. A flow keeps its partition; a
+    /// frame for the target counts as another flow's.
     #[inline]
     pub(crate) fn next(&mut self, flow: u64, len: u16) -> (u32, u16) {
         let Some(target) = &mut self.target else { return (flow as u32 % self.count, len) };

@@ -250,8 +250,8 @@ fn decompress<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read +
     })
 }
 
-/// Fills the whole buffer on each read (the capture reader probes with one), and gives what came
-/// before an error before the error.
+/// Fills the whole buffer on each read, since the capture reader probes with one read. Bytes that came before
+/// an error are returned first; the next read returns the error.
 struct Full<R> {
     inner: R,
     failed: bool,

@@ -119,7 +119,7 @@ fn dealt(trace: &Trace, line: Line<'_>) -> Vec<u32> {
     let mut has: Vec<(u64, u16)> = line.loads.iter().map(|load| (0, *load)).collect();
     let mut mine = vec![false; flows.len()];
     for flow in heaviest {
-        // The fewest bytes for its load; of those level the port with the larger load.
+        // The fewest bytes for its load; among equals the port with the larger load.
         let for_load = |a: &(u64, u16), b: &(u64, u16)| {
             let scaled = |bytes: u64, other: u16| u128::from(bytes) * u128::from(other);
             scaled(a.0, b.1).cmp(&scaled(b.0, a.1)).then(b.1.cmp(&a.1))

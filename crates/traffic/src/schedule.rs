@@ -4,8 +4,8 @@
 use crate::trace::{Frame, Stamps, Trace};
 use serde::Serialize;
 
-/// A gap of so many ns and of this part of the whole capture is idle time: nothing but the pause between two
-/// captures is as long, and compressed to a rate it would leave everything else as one burst.
+/// A gap of at least so many ns and at least this part of the whole capture is idle time. Only the pause
+/// between two captures is as long; compressed to a rate, it would leave everything else as one burst.
 pub const IDLE: (u64, f64) = (1_000_000_000, 0.1);
 /// Frames below which a capture is too short to tell idle time from traffic.
 const ENOUGH: usize = 100;

@@ -19,9 +19,9 @@ pub enum Sizes {
     Rfc2544(u16),
     /// The simple Internet mix: 64, 594 and 1518 B with FCS in the ratio 7:4:1.
     Imix,
-    /// Objects of the sizes of a distribution, cut into frames of 1514 B (1472 B of payload) and a
-    /// rest. At any time 64 objects per port are being sent, each in its own flow, a frame of a
-    /// random one at a time.
+    /// Objects of the sizes of a distribution, cut into frames of 1514 B (1472 B of payload) and a rest. At
+    /// any time 64 objects per port are being sent, each in its own flow; each frame belongs to a random one
+    /// of them.
     Empirical(Cdf),
     /// Requests to a key-value store ([`packet::kv`]): puts of 1210 B, the rest gets of 186 B. Flows are
     /// keys, and partitions those of the keys' hashes.

@@ -23,11 +23,11 @@ pub struct Spec {
     pub draw: FlowDraw,
     /// When frames are due.
     pub arrivals: Arrivals,
-    /// Partitions of each port's flows, up to 1024: the UDP destination port is
-    /// [`packet::PARTITION_PORT`] and the partition, and partitions have flows alike. 0: ports differ
-    /// with flows.
+    /// Partitions of each port's flows, up to 1024, each with equally many flows. The UDP destination port is
+    /// [`packet::PARTITION_PORT`] plus the partition. 0: no partitions, and destination ports differ with
+    /// flows.
     pub partitions: u32,
-    /// What partition 0 gets instead; the rest is for the others alike.
+    /// What partition 0 gets instead of its equal share; the others share the rest equally.
     pub target: Option<Target>,
 }
 
@@ -106,8 +106,8 @@ impl Default for Spec {
     }
 }
 
-/// Keys unless told otherwise: MICA's data set of items of this size, 10 GB of them, so that no cache
-/// holds a part worth mentioning of keys that are asked for alike.
+/// Keys unless told otherwise: 10 GB of items of this size, as in MICA's data set. Where keys are asked for
+/// equally often, no cache holds a part of it worth mentioning.
 pub const KEYS: u64 = 8 << 20;
 const MAX_FLOWS: u64 = 1 << 32;
 const MAX_PARTITIONS: u32 = 1024;

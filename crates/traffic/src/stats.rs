@@ -93,7 +93,7 @@ pub struct FlowStats {
 pub struct BurstStats {
     /// Counts in windows of several lengths, of which the capture has at least ten.
     pub windows: Vec<Window>,
-    /// Longest row of frames that would leave a 100 Gbps port without a gap.
+    /// The most frames in a row that would leave a 100 Gbps port without a gap.
     pub longest: u64,
     /// Frames with the time stamp of the one before.
     pub equal_stamps: u64,

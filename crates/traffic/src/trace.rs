@@ -81,8 +81,8 @@ pub enum Stamps {
     None,
 }
 
-/// Frames for each stamp beyond which stamps are few: as many of the shortest are on a wire of 10 Gbps in a
-/// microsecond, the usual resolution.
+/// With more frames than this for each stamp, stamps are few. A wire of 10 Gbps carries as many of the
+/// shortest frames in a microsecond, the usual resolution.
 const FEW: u64 = 16;
 
 impl TraceInfo {
@@ -161,8 +161,8 @@ impl Trace {
         &self.flows
     }
 
-    /// Time from the start of one lap to the start of the next, in ns: the capture's duration and
-    /// one mean gap more, between stamps where these are few.
+    /// Time from the start of one lap to the start of the next, in ns: the capture's duration and one mean
+    /// gap more. Where stamps are few, it is the mean gap between stamps.
     pub(crate) fn lap_ns(&self) -> f64 {
         self.lap_over(self.info.duration_ns)
     }
@@ -215,7 +215,8 @@ enum Flow {
     Other([u8; ETHERNET]),
 }
 
-/// The longest step back in time, ns, that writers which take turns may cause; beyond it a clock was set back.
+/// The longest step back in time, in ns, that comes from several writers taking turns. Beyond it a clock was
+/// set back.
 const LATEST: u64 = 1_000_000_000;
 
 #[derive(Default)]
@@ -308,7 +309,7 @@ impl Builder {
         self.info.duration_ns = self.frames.last().map_or(0, |f| f.at);
     }
 
-    /// The number of the frame's flow, its wire bytes counted; `None` when numbers run out.
+    /// Counts the frame's wire bytes for its flow and returns the flow's number; `None` when numbers run out.
     fn flow(&mut self, head: &[u8], wire: u64) -> Option<u32> {
         if self.frames.len() >= u32::MAX as usize {
             return None;

@@ -51,7 +51,8 @@ impl Line<'_> {
     }
 }
 
-/// How generated flows are dealt to ports: by number, in rounds of as many as the loads add up to.
+/// How generated flows are dealt to ports: by number, in rounds. A round has as many flows as the loads add
+/// up to.
 #[derive(Clone, Debug)]
 pub(crate) struct Deal {
     round: u32,
@@ -60,8 +61,8 @@ pub(crate) struct Deal {
 }
 
 impl Deal {
-    /// A round begins with a flow for each port, so that few flows leave none without; the others are spread
-    /// evenly over it.
+    /// A round begins with one flow for each port, so that no port goes without where flows are few. The
+    /// others are spread evenly over the round.
     pub(crate) fn new(line: &Line<'_>) -> Deal {
         let turns = |(p, &load): (usize, &u16)| (0..u64::from(load)).map(move |k| (p, k, u64::from(load)));
         let mut round: Vec<(usize, u64, u64)> = line.loads.iter().enumerate().flat_map(turns).collect();

@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Writes the next `packets` frames of `source` as a classic pcap file with nanosecond stamps, each
-/// snapped to 128 B; how many there were. The file appears when it is complete.
+/// Writes the next `packets` frames of `source` as a classic pcap file with nanosecond stamps, each snapped
+/// to 128 B. Returns how many there were. The file appears when it is complete.
 ///
 /// # Errors
 /// The file, or its neighbour `*.part`, cannot be written.
@@ -17,7 +17,7 @@ pub fn write_pcap(path: impl AsRef<Path>, source: &mut dyn Source, packets: u64)
     let part = PathBuf::from(part);
     let written = write(&part, source, packets).and_then(|n| fs::rename(&part, path).map(|()| n));
     written.map_err(|source| {
-        // What is half written goes; that there was nothing to remove is no second error.
+        // Removes what is half written. If there is nothing to remove, that is no second error.
         let _ = fs::remove_file(&part);
         TraceError::Write { path: path.into(), source }
     })

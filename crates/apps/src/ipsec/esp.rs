@@ -145,8 +145,8 @@ impl Keys {
         Some(())
     }
 
-    /// Checks and opens a sealed frame in place: where its inner packet lies. `None` if it is none of
-    /// these keys', or was changed on its way.
+    /// Checks and opens a sealed frame in place, and returns where its inner packet lies. `None` if these
+    /// keys did not seal it, or if it was changed on its way.
     pub fn open(&self, frame: &mut [u8]) -> Option<Range<usize>> {
         let suite = self.suite();
         match &self.0 {
@@ -199,8 +199,8 @@ fn nonce(salt: [u8; 4], head: &[u8]) -> Option<[u8; 12]> {
     Some(nonce)
 }
 
-/// One direction of a tunnel. Sequence numbers and vectors must not repeat, so it belongs to one core
-/// (RFC 9611), and the other end tells them apart by the SPI.
+/// One direction of a tunnel. It belongs to one core, since sequence numbers and vectors must not repeat (RFC
+/// 9611). The other end tells the associations of the cores apart by their SPIs.
 pub struct Sa {
     suite: Suite,
     spi: u32,
@@ -209,7 +209,7 @@ pub struct Sa {
     to: [u8; 4],
     /// The last sequence number used.
     number: u32,
-    /// None in the model, where a sealed packet has its length and its price, and no content.
+    /// None in the model: there a sealed packet has a length and a cost, but no content.
     keys: Option<Keys>,
 }
 
@@ -219,7 +219,7 @@ impl Sa {
         Sa { suite: keys.suite(), spi, from, to, number: 0, keys: Some(keys) }
     }
 
-    /// Takes and gives as many bytes, and seals nothing.
+    /// An association for the model: frames get the right lengths and outer headers, and nothing is sealed.
     pub fn declared(suite: Suite, spi: u32, from: [u8; 4], to: [u8; 4]) -> Sa {
         Sa { suite, spi, from, to, number: 0, keys: None }
     }
@@ -244,9 +244,9 @@ impl Sa {
         if self.keys.is_some() { len } else { len.min(self.suite.inner()) }
     }
 
-    /// Makes `frame`, [`Suite::frame`] bytes of which the inner packet of `len` bytes is in place and the
-    /// link header will be, a sealed one. `None`, and nothing sealed, if all sequence numbers have been
-    /// used (RFC 4303 §3.3.3), or lengths contradict each other.
+    /// Seals the inner packet of `len` bytes, which lies at its place in `frame`. `frame` has
+    /// [`Suite::frame`] bytes; its link header is the caller's. `None`, and nothing sealed, if all sequence
+    /// numbers have been used (RFC 4303 §3.3.3), or if lengths contradict each other.
     pub fn seal(&mut self, frame: &mut [u8], len: usize) -> Option<()> {
         let number = self.number.checked_add(1)?;
         let whole = u16::try_from(self.suite.frame(len) - ETHERNET).ok()?;

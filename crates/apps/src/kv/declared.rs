@@ -22,7 +22,8 @@ impl<M: Memory> Declared<M> {
     /// The line in the log of a hash's item.
     fn item(&self, hash: u64) -> u64 {
         let item = lines(KEY.into(), VALUE.into());
-        // Not the bits that chose bucket and partition alone: a log is filled in order of time.
+        // Mixed once more: a log is filled in order of time, so places must not follow from bucket and
+        // partition.
         let mixed = hash.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
         ((mixed * (self.shape.lines / item)) >> 32) * item
     }

@@ -44,13 +44,13 @@ pub struct Value<'a> {
 
 /// Items by key, of one core. The hash ([`kv::hash`]) is passed beside the key.
 pub trait Store<M: Memory> {
-    /// The bucket of a hash is on its way.
+    /// Starts fetching the bucket of a hash.
     fn ahead_bucket(&self, m: &mut M, hash: u64);
-    /// The item of a hash is on its way, as far as its bucket tells.
+    /// Starts fetching the item of a hash, where its bucket tells of one.
     fn ahead_item(&self, m: &mut M, hash: u64);
     /// The value of `key`.
     fn get(&mut self, m: &mut M, hash: u64, key: &[u8]) -> Option<Value<'_>>;
-    /// The place for a value of `len` bytes, which `key` has from now on: to be filled with its first bytes.
+    /// Gives `key` a value of `len` bytes and returns the place of the value's first bytes, to be filled.
     ///
     /// # Errors
     /// [`TooLarge`]; nothing changed.
@@ -79,8 +79,8 @@ impl<S> Kv<S> {
         Kv { store, partition, partitions, cycles, served: [0; 3], hits: 0, open: VecDeque::new() }
     }
 
-    /// Does what a request asks for: how it went, the bytes of the value that follows the reply's header
-    /// and what they add to its checksum.
+    /// Does what a request asks for. Returns how it went, the bytes of the value that follows the reply's
+    /// header, and what they add to the reply's checksum.
     fn serve<M: Memory>(&mut self, m: &mut M, packet: &Packet<M>, asked: &Asked) -> (Status, u16, u64)
     where
         S: Store<M>,
@@ -205,7 +205,7 @@ impl<M: Memory, S: Store<M>> App<M> for Kv<S> {
         self.answer(m, packet, asked.as_ref(), headers)
     }
 
-    /// Requests pass in stages, so that nobody waits for what can be asked for earlier.
+    /// Requests pass in stages: each stage starts fetching what the next one needs.
     fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
         let now = m.now();
         let before = |i: usize, stages: usize| i.checked_sub(stages * AHEAD).and_then(|i| burst.get(i));

@@ -20,7 +20,8 @@ impl<M: Memory> Declared<M> {
 
     #[inline(always)]
     fn flow(&self, hash: u64) -> Flow {
-        // The high half chose no bucket: entries are as random as those of a table filled in time.
+        // The hash's high half chose no bucket. So entries are as random as in a table that was filled in the
+        // course of time.
         let entry = (((hash >> 32) * u64::from(self.shape.capacity)) >> 32) as u32;
         Flow { entry, value: (self.value)(hash) }
     }

@@ -68,7 +68,7 @@ where
         Ok(()) => Ok(Explored { executions: executions.load(Ordering::Relaxed), bounds }),
         Err(panic) => {
             let text = message(panic.as_ref());
-            // No verdict on the ring but on the test: it must not pass for a caught mistake.
+            // The fault is the test's, not the ring's: it must not pass for a mistake that was caught.
             assert!(!text.contains("maximum number of branches"), "a polling loop has no bound");
             Err(text)
         }

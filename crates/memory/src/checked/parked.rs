@@ -2,9 +2,9 @@
 //! found nothing blocks until a word that it read is written. A wake-up that never comes is then
 //! reported as a deadlock.
 //!
-//! A wake-up orders more than a poll would: the woken agent sees all that its waker did. An ordering
-//! that only such an execution needs would be missed; every interleaving in which the agent comes
-//! later and need not wait is explored as well, and there it counts.
+//! A wake-up orders more than a poll would: the woken agent sees all that its waker did. So an execution with
+//! a wake-up may hide that an ordering is missing. The interleavings in which the agent comes later, and need
+//! not wait, are explored as well: they show it.
 
 use std::cell::RefCell;
 

@@ -66,8 +66,9 @@ pub fn weaken(
     Ok(sites.into_iter().map(|site| Verdict { site, caught: caught(site) }).collect())
 }
 
-/// The sites that nothing misses, as `file: source line`, the file below `src`: `verdicts` names them by position, a
-/// document by text that survives edits elsewhere. `root` is the workspace.
+/// The sites that no scenario misses, as `file: source line` with the file's path below `src`. `verdicts`
+/// names sites by position; a document names them by text, which survives edits elsewhere. `root` is the
+/// workspace.
 ///
 /// # Errors
 /// A source file cannot be read.

@@ -11,8 +11,8 @@ use std::time::Instant;
 use super::payload::{Buffers, Payload, fetch_to_write, prefetch};
 use crate::{Buf, Fault, Memory, Ps, Touch};
 
-/// Looks at a word this often before the thread yields its core: a few hundred nanoseconds, about as
-/// long as a line takes to come from another core twice.
+/// How often a thread looks at a word before it yields its core: for a few hundred nanoseconds, about the
+/// time in which a line comes from another core twice.
 const SPINS: u32 = 64;
 /// Fruitless polls between two yields.
 const POLLS: u32 = 16;
@@ -46,8 +46,8 @@ impl<'r, const W: usize> Words<'r, W> {
         unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ref() }
     }
 
-    /// Where entry `i` and those behind it lie, one after the other up to the field's end: for plain copies, by who has
-    /// the entries to itself. Other words hand them over and order the copies.
+    /// Where entry `i` lies; those behind it follow up to the field's end. It is for plain copies by whoever
+    /// has the entries to itself: other words hand them over and order the copies.
     pub fn as_ptr(self, i: u64) -> *mut [u64; W] {
         // SAFETY: as in `entry`.
         unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ptr() }

@@ -1,7 +1,7 @@
 //! The software card behind the DPDK driver `net_rxlab`: ports whose queues are the rings of crate `rings`,
 //! served by a NIC core of the process.
 //!
-//! The driver is C (`dpdk/`); [`ffi`] is all that it calls. Control calls and the NIC core meet at one lock
+//! The driver is C (`dpdk/driver/`); [`ffi`] is all that it calls. Control calls and the NIC core meet at one lock
 //! per port (module `port`), which the NIC core never waits for; a burst of the application takes no lock.
 
 mod args;

@@ -1,4 +1,4 @@
-//! `dpdk/rxlab_pmd.h` is what cbindgen makes of `src/ffi.rs`. After a change of the calls:
+//! `dpdk/driver/rxlab_pmd.h` is what cbindgen makes of `src/ffi.rs`. After a change of the calls:
 //! `RXLAB_WRITE_HEADER=1 cargo test -p pmd --test header`.
 
 use std::path::Path;
@@ -69,7 +69,7 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
 
 #[test]
 fn the_header_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dpdk/rxlab_pmd.h");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../dpdk/driver/rxlab_pmd.h");
     let made = generated().unwrap();
     if std::env::var_os("RXLAB_WRITE_HEADER").is_some() {
         std::fs::write(&path, &made).unwrap();
@@ -77,6 +77,6 @@ fn the_header_is_up_to_date() {
     let there = std::fs::read_to_string(&path).unwrap();
     assert!(
         there == made,
-        "dpdk/rxlab_pmd.h is out of date: RXLAB_WRITE_HEADER=1 cargo test -p pmd --test header"
+        "dpdk/driver/rxlab_pmd.h is out of date: RXLAB_WRITE_HEADER=1 cargo test -p pmd --test header"
     );
 }

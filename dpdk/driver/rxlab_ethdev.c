@@ -10,7 +10,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
 
-#include "rxlab_empties.h"
+#include "lower/rxlab_empties.h"
 
 RTE_LOG_REGISTER(rxlab_logtype, pmd.net.rxlab, NOTICE);
 

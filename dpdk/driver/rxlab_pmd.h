@@ -9,21 +9,6 @@
 #include <stdlib.h>
 
 /**
- * The most Rx and the most Tx queues of a port.
- */
-#define RXLAB_QUEUES 64
-
-/**
- * The most threads that may poll one queue.
- */
-#define RXLAB_THREADS 128
-
-/**
- * The most host halves of a port's Rx queues together: a half for each thread that may poll one.
- */
-#define RXLAB_HALVES 4096
-
-/**
  * The IPv4 header's checksum is right.
  */
 #define RXLAB_IP_GOOD (1 << 16)
@@ -59,11 +44,6 @@
 #define RXLAB_HASHED (1 << 20)
 
 /**
- * Bytes of a tag: number and flow.
- */
-#define RXLAB_TAG 16
-
-/**
  * Entries of the largest indirection table.
  */
 #define RXLAB_RETA 512
@@ -82,6 +62,26 @@
  * Multicast groups that it listens to.
  */
 #define RXLAB_GROUPS 64
+
+/**
+ * The most Rx and the most Tx queues of a port.
+ */
+#define RXLAB_QUEUES 64
+
+/**
+ * The most threads that may poll one queue.
+ */
+#define RXLAB_THREADS 128
+
+/**
+ * The most host halves of a port's Rx queues together: a half for each thread that may poll one.
+ */
+#define RXLAB_HALVES 4096
+
+/**
+ * Bytes of a tag: number and flow.
+ */
+#define RXLAB_TAG 16
 
 /**
  * What the NIC core does when no port has work.

@@ -6,8 +6,8 @@ use core::ops::RangeInclusive;
 use memory::Ps;
 use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 
-use crate::engine::tags::TAG;
-use crate::{Error, QUEUES, THREADS};
+use crate::error::Error;
+use crate::limits::{QUEUES, TAG, THREADS};
 
 /// Fewest entries of an Ax ring where `ax` is not given: what NICs ask of a ring (rxbisect §4.5).
 const LEAST_AX: u32 = 64;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use crate::Error;
+use crate::error::Error;
 use crate::port::Port;
 
 /// What the NIC core does when no port has work.

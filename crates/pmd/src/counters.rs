@@ -4,7 +4,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use rings::Outcome;
 
-use crate::QUEUES;
+use crate::limits::QUEUES;
 
 /// Outcomes of a received frame.
 pub const OUTCOMES: usize = 9;

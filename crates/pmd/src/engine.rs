@@ -14,13 +14,14 @@ use packet::Rss;
 use rings::tx::NicTx;
 use rings::{AnyNic, Nic};
 
+use crate::View;
 use crate::args::{Args, Wire};
 use crate::counters::Counters;
+use crate::error::Error;
 use crate::filter::Filter;
 use crate::lower::Lower;
 use crate::port::Port;
 use crate::source::Stock;
-use crate::{Error, View};
 use tags::Tags;
 use transmit::Flight;
 

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use packet::Fields;
 use rings::{Completion, Outcome, Segment};
 
-use crate::Error;
 pub use crate::args::Args;
 use crate::args::Wire;
 use crate::card::Card;
 pub use crate::card::Idle;
+use crate::error::Error;
 use crate::port::Port;
 
 /// Entries of the largest indirection table.
@@ -25,12 +25,11 @@ pub const KEY: usize = 52;
 pub use crate::checksums::{IP_BAD, IP_GOOD, L4_BAD, L4_GOOD};
 pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, OUTCOMES, RxCounters, TxCounters};
 pub use crate::engine::receive::HASHED;
-pub use crate::engine::tags::TAG;
 pub use crate::filter::{Filter, GROUPS, MACS};
+pub use crate::limits::{HALVES, QUEUES, TAG, THREADS};
 pub use crate::lower::{Lower, LowerFrame};
 pub use crate::port::Start;
 pub use crate::queue::{Give, Refill, RxQueue, TxQueue};
-pub use crate::{HALVES, QUEUES, THREADS};
 
 /// Where a port's frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

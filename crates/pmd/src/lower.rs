@@ -2,7 +2,7 @@
 
 use core::ffi::c_void;
 
-use crate::BURST;
+use crate::limits::BURST;
 
 /// A frame of the port below, in one piece.
 #[derive(Clone, Copy, Debug)]

@@ -17,17 +17,16 @@ use memory::{Geometry, LINE, Region};
 use packet::{Fields, Rss};
 use rings::tx;
 
+use crate::View;
 use crate::args::Args;
 use crate::card::Card;
 use crate::counters::Counters;
 use crate::engine::tags::Tags;
 use crate::engine::{Engine, Far, Rings};
+use crate::error::Error;
+use crate::limits::{HALVES, PATIENCE_S};
 use crate::lower::Lower;
 use crate::queue::{RxQueue, TxQueue};
-use crate::{Error, HALVES, View};
-
-/// How long a control call waits for the NIC core.
-pub(crate) const PATIENCE_S: u64 = 2;
 
 /// A port.
 pub(crate) struct Port {

@@ -4,7 +4,8 @@ use nic::Pace;
 use traffic::{Arrival, Rate, Workload};
 
 use crate::args::Wire;
-use crate::{Error, SLACK};
+use crate::error::Error;
+use crate::limits::SLACK;
 
 /// Frames that a generator makes. The NIC core parses and hashes each of them anew on every lap.
 const FRAMES: usize = 8192;

@@ -8,12 +8,13 @@ use memory::Buf;
 use packet::Parsed;
 use rings::{Frame, Nic, Outcome, Rest};
 
-use super::tags::{TAG, Tags};
+use super::tags::Tags;
 use super::transmit::Flight;
 use super::{Engine, Far, Rings, Taken};
+use crate::checksums;
 use crate::counters::add;
+use crate::limits::{BURST, QUEUES, SLACK, TAG};
 use crate::lower::{Lower, LowerFrame};
-use crate::{BURST, QUEUES, SLACK, checksums};
 
 /// The RSS value of a frame is a hash.
 pub const HASHED: u32 = 1 << 20;

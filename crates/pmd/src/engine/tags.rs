@@ -14,8 +14,6 @@ use nic::reorder::Order;
 use super::receive::Incoming;
 use crate::counters::{Counters, add};
 
-/// Bytes of a tag: number and flow.
-pub const TAG: u32 = 16;
 /// The flow of a frame without addresses: it is judged with no other.
 const NO_FLOW: u64 = 0;
 

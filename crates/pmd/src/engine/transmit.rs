@@ -8,12 +8,11 @@ use nic::Pace;
 use rings::Segment;
 
 use super::receive::Incoming;
-use super::tags::TAG;
 use super::{Engine, Far, Rings, Taken};
 use crate::counters::add;
+use crate::limits::{BURST, SLACK, TAG};
 use crate::lower::{Lower, Pass};
 use crate::port::Port;
-use crate::{BURST, SLACK};
 
 /// A collected frame: its queue, its descriptors, whose pieces lie in [`Flight::pieces`] unless pointers are
 /// passed, the first of their buffers, its bytes.

@@ -22,7 +22,7 @@ rxlab_rx_outcome(const struct rxlab_dev *d, uint16_t queue, uint32_t outcome)
 	return rxlab_since_reset(d, &d->now.nic.rx[queue].outcome[outcome]);
 }
 
-/* Order of the outcomes: see rxlab_pmd.h. */
+/* The first of the outcomes, in the order of Outcome in crates/rings. */
 enum { DELIVERED, RING_FULL, NO_BUFFER, NIC_BUFFER_FULL, NO_CREDIT, BAD_FRAME };
 
 static void

@@ -217,6 +217,17 @@ fn a_refill_that_lacks_buffers_is_told() {
     }
 }
 
+/// Statistics name the outcomes as every other table does.
+#[test]
+fn outcomes_have_one_name() {
+    for (i, outcome) in (0..).zip(rings::Outcome::ALL) {
+        // SAFETY: a name ends with a zero byte and stays.
+        let name = unsafe { std::ffi::CStr::from_ptr(rxlab_outcome_name(i)) };
+        assert_eq!(name.to_str(), Ok(outcome.name()));
+    }
+    assert!(rxlab_outcome_name(OUTCOMES as u32).is_null());
+}
+
 /// The number of a named counter of an interface's host halves.
 fn host_counter(iface: &str, name: &str) -> usize {
     let args = rxlab_args_new();

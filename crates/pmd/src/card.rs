@@ -1,12 +1,12 @@
-//! The NIC core: one thread, or a DPDK service, that serves ports in turn.
+//! The NIC core: one thread, or a DPDK service, that serves the engines of ports in turn.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use crate::engine::shared::SharedEngine;
 use crate::error::Error;
-use crate::port::Port;
 
 /// What the NIC core does when no port has work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +25,11 @@ const NAP: Duration = Duration::from_micros(50);
 /// Turns with work after which a core that yields lets others run: they may be the ones that poll.
 const TURNS: u32 = 16;
 
-/// A NIC core.
+/// A NIC core. It knows engines, not the ports that they are of.
 #[derive(Default)]
 pub(crate) struct Card {
-    ports: Mutex<Vec<Arc<Port>>>,
-    /// Counts changes of `ports`.
+    engines: Mutex<Vec<Arc<SharedEngine>>>,
+    /// Counts changes of `engines`.
     version: AtomicU32,
     stop: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
@@ -40,7 +40,7 @@ pub(crate) struct Card {
 /// The NIC core's own copy of the list.
 #[derive(Default)]
 struct Served {
-    ports: Vec<Arc<Port>>,
+    engines: Vec<Arc<SharedEngine>>,
     version: u32,
 }
 
@@ -49,26 +49,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Card {
-    pub(crate) fn add(&self, port: Arc<Port>) {
-        lock(&self.ports).push(port);
+    pub(crate) fn add(&self, engine: Arc<SharedEngine>) {
+        lock(&self.engines).push(engine);
         self.version.fetch_add(1, Ordering::Release); // partner: the load in `turn`
     }
 
-    pub(crate) fn remove(&self, port: &Arc<Port>) {
-        lock(&self.ports).retain(|p| !Arc::ptr_eq(p, port));
+    /// A turn that is under way may still reach the engine.
+    pub(crate) fn remove(&self, engine: &Arc<SharedEngine>) {
+        lock(&self.engines).retain(|e| !Arc::ptr_eq(e, engine));
         self.version.fetch_add(1, Ordering::Release); // partner: the load in `turn`
     }
 
-    /// Serves every port once; whether any had work.
+    /// Serves every engine once; whether any had work.
     pub(crate) fn turn(&self) -> bool {
         let Ok(mut served) = self.served.try_lock() else { return false };
         let version = self.version.load(Ordering::Acquire); // partner: `add` and `remove`
         if version != served.version {
-            *served = Served { ports: lock(&self.ports).clone(), version };
+            *served = Served { engines: lock(&self.engines).clone(), version };
         }
         let mut worked = false;
-        for port in &served.ports {
-            if let Some(mut engine) = port.claim() {
+        for shared in &served.engines {
+            if let Some(mut engine) = shared.claim() {
                 worked |= engine.turn();
             }
         }

@@ -1,6 +1,7 @@
 //! The NIC half of a port: what the NIC core does with it in one turn.
 
 pub(crate) mod receive;
+pub(crate) mod shared;
 pub(crate) mod tags;
 mod transmit;
 
@@ -20,8 +21,8 @@ use crate::counters::Counters;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::lower::Lower;
-use crate::port::Port;
 use crate::source::Stock;
+use shared::SharedEngine;
 use tags::Tags;
 use transmit::Flight;
 
@@ -68,7 +69,7 @@ pub(crate) enum Far {
     /// Nobody: frames come from a stock, and what is sent is gone.
     Stock(Stock),
     /// Another port of this driver, if it is there.
-    Peer(Option<Arc<Port>>),
+    Peer(Option<Arc<SharedEngine>>),
     /// A DPDK port, if it is there.
     Lower(Option<Lower>),
 }
@@ -121,6 +122,14 @@ impl Engine {
         self.rx_wire.restart();
         self.tx_wire.restart();
         self.rings = Some(rings);
+    }
+
+    /// Sets the far end of the wire. What was collected for the old end is lost on the way; its buffers go back as sent.
+    pub(crate) fn set_far(&mut self, far: Far) {
+        if let Some(rings) = &mut self.rings {
+            rings.abandon();
+        }
+        self.far = far;
     }
 
     /// One turn: a burst in each direction and the notices that are due. Whether there was anything to do.

@@ -64,7 +64,7 @@ pub struct RssConf {
 }
 
 /// A port as the driver holds it.
-pub struct PortHandle(Arc<Port>);
+pub struct PortHandle(Port);
 /// A NIC core as the driver holds it.
 pub struct CardHandle(Arc<Card>);
 
@@ -360,10 +360,7 @@ pub unsafe extern "C" fn rxlab_port_new(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_port_free(port: *mut PortHandle) -> c_int {
     // SAFETY: the caller's.
-    let handle = unsafe { &*port };
-    handle.0.card.remove(&handle.0);
-    // The second hand-shake: whoever still had the port in hand is through with it.
-    if let Err(e) = handle.0.unpair().and_then(|()| handle.0.stop()) {
+    if let Err(e) = unsafe { (*port).0.leave() } {
         return code(Err(e));
     }
     // SAFETY: the caller's.

@@ -2,7 +2,7 @@
 //! served by a NIC core of the process.
 //!
 //! The driver is C (`dpdk/driver/`); [`ffi`] is all that it calls. Control calls and the NIC core meet at one lock
-//! per port (module `port`), which the NIC core never waits for; a burst of the application takes no lock.
+//! per port (`engine::shared`), which the NIC core never waits for; a burst of the application takes no lock.
 
 mod args;
 mod card;

@@ -1,16 +1,11 @@
-//! A port between its two sides: the driver's control calls and the NIC core's turns.
+//! A port as the driver controls it.
 //!
-//! Both want the engine, so it lies behind a lock. The NIC core only tries it, and not at all while a
-//! control call wants it; it holds it for one turn, a burst in each direction. A control call therefore waits
-//! for one turn at most, and it works alike where the NIC core is a service of the calling lcore: then nobody
-//! holds the lock.
+//! It holds a NIC core and an engine, which the NIC core serves. Neither of the two knows the port: when it is dropped, it
+//! lets go of both.
 
 use core::iter;
 use core::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use memory::native::Foreign;
 use memory::{Geometry, LINE, Region};
@@ -21,10 +16,11 @@ use crate::View;
 use crate::args::Args;
 use crate::card::Card;
 use crate::counters::Counters;
+use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
 use crate::engine::{Engine, Far, Rings};
 use crate::error::Error;
-use crate::limits::{HALVES, PATIENCE_S};
+use crate::limits::HALVES;
 use crate::lower::Lower;
 use crate::queue::{RxQueue, TxQueue};
 
@@ -32,11 +28,9 @@ use crate::queue::{RxQueue, TxQueue};
 pub(crate) struct Port {
     pub(crate) name: String,
     pub(crate) args: Args,
-    pub(crate) card: Arc<Card>,
+    card: Arc<Card>,
+    engine: Arc<SharedEngine>,
     counters: &'static Counters,
-    /// Control calls that want the engine.
-    wanted: AtomicU32,
-    engine: Mutex<Engine>,
     halves: Mutex<Halves>,
 }
 
@@ -104,46 +98,27 @@ impl Port {
         args: Args,
         name: String,
         counters: &'static Counters,
-    ) -> Result<Arc<Port>, Error> {
+    ) -> Result<Port, Error> {
         args.check()?;
-        let engine = Mutex::new(Engine::new(&args, counters)?);
-        let (wanted, halves) = (AtomicU32::new(0), Mutex::default());
-        let port = Arc::new(Port { name, args, card: card.clone(), counters, wanted, engine, halves });
-        card.add(port.clone());
-        Ok(port)
+        let engine = Arc::new(SharedEngine::new(Engine::new(&args, counters)?));
+        card.add(engine.clone());
+        Ok(Port { name, args, card, engine, counters, halves: Mutex::default() })
     }
 
-    /// The engine for a turn; `None` while a control call wants it.
-    pub(crate) fn claim(&self) -> Option<MutexGuard<'_, Engine>> {
-        // Relaxed: only a hint, the lock orders.
-        if self.wanted.load(Ordering::Relaxed) > 0 {
-            return None;
-        }
-        self.engine.try_lock().ok()
-    }
-
-    /// The engine for a control call.
-    #[allow(clippy::disallowed_methods, reason = "real time bounds the wait for a thread")]
-    fn with<R>(&self, f: impl FnOnce(&mut Engine) -> R) -> Result<R, Error> {
-        self.wanted.fetch_add(1, Ordering::Relaxed); // a hint, as in `claim`
-        let start = Instant::now();
-        let done = loop {
-            match self.engine.try_lock() {
-                Ok(mut engine) => break Ok(f(&mut engine)),
-                Err(TryLockError::Poisoned(broken)) => break Ok(f(&mut broken.into_inner())),
-                Err(TryLockError::WouldBlock) if start.elapsed() > Duration::from_secs(PATIENCE_S) => {
-                    break Err(Error::Busy);
-                }
-                Err(TryLockError::WouldBlock) => thread::yield_now(),
-            }
-        };
-        self.wanted.fetch_sub(1, Ordering::Relaxed); // as above
-        done
+    /// Takes the port from its NIC core and its peer; it can be dropped then.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    pub(crate) fn leave(&self) -> Result<(), Error> {
+        self.card.remove(&self.engine);
+        self.unpair()?;
+        // The second hand-shake: whoever still had the engine in hand is through with it.
+        self.stop()
     }
 
     fn with_rings<R>(&self, f: impl FnOnce(&mut Rings) -> R) -> Result<R, Error> {
         let none = || Error::Invalid(format!("{}: not started", self.name));
-        self.with(|e| e.rings.as_mut().map(f))?.ok_or_else(none)
+        self.engine.with(|e| e.rings.as_mut().map(f))?.ok_or_else(none)
     }
 
     fn halves(&self) -> MutexGuard<'_, Halves> {
@@ -236,7 +211,7 @@ impl Port {
                 rings.switch_rx(0, false);
             }
             // The only hand-shake, and the last thing that may fail: a start that fails leaves nothing behind.
-            self.with(|e| e.fits(start).map(|()| e.equip(rings)))??;
+            self.engine.with(|e| e.fits(start).map(|()| e.equip(rings)))??;
             Ok((hosts, tx_hosts))
         });
         let (hosts, tx_hosts) = match built {
@@ -266,7 +241,7 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn run(&self) -> Result<(), Error> {
-        self.with(|e| e.running = e.rings.is_some())
+        self.engine.with(|e| e.running = e.rings.is_some())
     }
 
     /// The NIC core touches nothing of the port any more: its queues can be drained.
@@ -274,7 +249,7 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn stop(&self) -> Result<(), Error> {
-        self.with(Engine::stop)
+        self.engine.with(Engine::stop)
     }
 
     /// Drops the queues.
@@ -285,7 +260,7 @@ impl Port {
     /// # Safety
     /// The port is stopped, and no lcore uses a queue of it.
     pub(crate) unsafe fn reset(&self) -> Result<(), Error> {
-        self.with(|e| e.rings = None)?;
+        self.engine.with(|e| e.rings = None)?;
         let halves = core::mem::take(&mut *self.halves());
         // SAFETY: all came from `Box::into_raw` in `start`, once; the caller promises that nobody uses them.
         // The region goes last: nothing with a handle into it is left.
@@ -341,7 +316,7 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn filter(&self, filter: &crate::filter::Filter) -> Result<(), Error> {
-        self.with(|e| e.filter = filter.clone())
+        self.engine.with(|e| e.filter = filter.clone())
     }
 
     /// Sets key, fields and indirection table.
@@ -350,38 +325,24 @@ impl Port {
     /// They are not possible, or the NIC core does not answer.
     pub(crate) fn rss(&self, key: &[u8], fields: Fields, table: &[u16]) -> Result<(), Error> {
         let rss = Rss::new(key, table).map_err(|e| Error::Invalid(e.to_string()))?.with_fields(fields);
-        self.with(|e| {
+        self.engine.with(|e| {
             let queues = e.rings.as_ref().map_or(u16::MAX, |r| r.rx_queues);
             leads_to(&rss, queues).map(|()| e.rss = rss)
         })?
-    }
-
-    /// Sets the far end of the wire.
-    ///
-    /// # Errors
-    /// The NIC core does not answer.
-    fn set_far(&self, far: Far) -> Result<(), Error> {
-        self.with(|e| {
-            if let Some(rings) = &mut e.rings {
-                // What was collected for the old end is lost on the way; its buffers go back as sent.
-                rings.abandon();
-            }
-            e.far = far;
-        })
     }
 
     /// Joins two ports by a wire.
     ///
     /// # Errors
     /// A port has another source, or the NIC core does not answer.
-    pub(crate) fn pair(a: &Arc<Port>, b: &Arc<Port>) -> Result<(), Error> {
+    pub(crate) fn pair(a: &Port, b: &Port) -> Result<(), Error> {
         for port in [a, b] {
             if !matches!(port.args.wire, crate::args::Wire::Pair(_)) {
                 return Err(Error::Invalid(format!("{}: its source is no pair", port.name)));
             }
         }
-        a.set_far(Far::Peer(Some(b.clone())))?;
-        b.set_far(Far::Peer(Some(a.clone())))
+        a.engine.with(|e| e.set_far(Far::Peer(Some(b.engine.clone()))))?;
+        b.engine.with(|e| e.set_far(Far::Peer(Some(a.engine.clone()))))
     }
 
     /// Takes the wire between this port and its peer away, at both ends.
@@ -389,11 +350,11 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn unpair(&self) -> Result<(), Error> {
-        let peer = self.with(|e| match &mut e.far {
+        let peer = self.engine.with(|e| match &mut e.far {
             Far::Peer(peer) => peer.take(),
             _ => None,
         })?;
-        peer.map_or(Ok(()), |peer| peer.set_far(Far::Peer(None)))
+        peer.map_or(Ok(()), |peer| peer.with(|e| e.set_far(Far::Peer(None))))
     }
 
     /// Sets or takes away the port below.
@@ -404,7 +365,7 @@ impl Port {
         if !matches!(self.args.wire, crate::args::Wire::Port(_)) {
             return Err(Error::Invalid(format!("{}: its source is no port", self.name)));
         }
-        self.set_far(Far::Lower(lower))
+        self.engine.with(|e| e.set_far(Far::Lower(lower)))
     }
 }
 
@@ -460,15 +421,52 @@ impl Engine {
 #[cfg(test)]
 mod tests {
     use std::alloc::{Layout, alloc_zeroed};
+    use std::thread;
 
     use super::*;
 
-    fn port(args: &[(&str, &str)]) -> Arc<Port> {
+    fn port(args: &[(&str, &str)]) -> Port {
+        port_on(Arc::default(), args)
+    }
+
+    fn port_on(card: Arc<Card>, args: &[(&str, &str)]) -> Port {
         let mut parsed = Args::default();
         args.iter().for_each(|(key, value)| parsed.set(key, value).expect("an argument"));
         // SAFETY: zeros are counters, which nobody frees.
         let counters = unsafe { &*alloc_zeroed(Layout::new::<Counters>()).cast::<Counters>() };
-        Port::new(Arc::default(), parsed, "p".into(), counters).expect("a port")
+        Port::new(card, parsed, "p".into(), counters).expect("a port")
+    }
+
+    /// A NIC core has a port's engine until the first turn after the port has left; a peer has it no longer than that.
+    #[test]
+    fn a_port_that_has_left_is_forgotten() {
+        let card = Arc::<Card>::default();
+        let [a, b] = ["b", "a"].map(|peer| port_on(card.clone(), &[("source", &format!("pair:{peer}"))]));
+        Port::pair(&a, &b).expect("two ends");
+        let engines = [&a, &b].map(|port| Arc::downgrade(&port.engine));
+        card.turn();
+        for port in [a, b] {
+            port.leave().expect("nobody else has it");
+        }
+        assert_eq!(Arc::strong_count(&card), 1);
+        assert!(engines.iter().all(|engine| engine.strong_count() == 1));
+        card.turn();
+        assert!(engines.iter().all(|engine| engine.strong_count() == 0));
+    }
+
+    /// Nothing that a port and its NIC core share keeps the other in memory.
+    #[test]
+    fn a_port_and_its_nic_core_can_be_dropped_in_any_order() {
+        for port_first in [true, false] {
+            let card = Arc::<Card>::default();
+            let port = port_on(card.clone(), &[]);
+            let (engine, nic_core) = (Arc::downgrade(&port.engine), Arc::downgrade(&card));
+            match port_first {
+                true => drop((port, card)),
+                false => drop((card, port)),
+            }
+            assert_eq!((engine.strong_count(), nic_core.strong_count()), (0, 0));
+        }
     }
 
     /// A start that another thread makes.
@@ -508,8 +506,8 @@ mod tests {
         let port = port(&[("iface", "corec"), ("threads", "64")]);
         let start = with_memory(&port, sizes(64));
         for hand_shake in 1..=2 {
-            let mut engine = Some(port.engine.lock().expect("nobody else has it"));
-            let wanted = |n: u32| while port.wanted.load(Ordering::Relaxed) != n {};
+            let mut engine = Some(port.engine.held());
+            let wanted = |n: u32| while port.engine.wanted() != n {};
             thread::scope(|s| {
                 let (port, given) = (&port, Given(start));
                 let started = s.spawn(move || {
@@ -521,7 +519,7 @@ mod tests {
                 if hand_shake == 2 {
                     drop(engine.take());
                     wanted(0);
-                    engine = port.engine.lock().ok();
+                    engine = Some(port.engine.held());
                 }
                 let started = started.join().expect("no panic");
                 assert!(matches!(started, Ok(()) | Err(Error::Busy)), "{started:?}");

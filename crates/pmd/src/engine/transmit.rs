@@ -8,11 +8,11 @@ use nic::Pace;
 use rings::Segment;
 
 use super::receive::Incoming;
+use super::shared::SharedEngine;
 use super::{Engine, Far, Rings, Taken};
 use crate::counters::add;
 use crate::limits::{BURST, SLACK, TAG};
 use crate::lower::{Lower, Pass};
-use crate::port::Port;
 
 /// A collected frame: its queue, its descriptors, whose pieces lie in [`Flight::pieces`] unless pointers are
 /// passed, the first of their buffers, its bytes.
@@ -264,7 +264,7 @@ fn pass_on(pass: Pass, ctx: *mut c_void, flight: &Flight) -> Done {
 }
 
 /// Hands frames to the port at the other end; `None` while it is spoken for.
-fn to_peer(peer: &Port, flight: &Flight) -> Option<Taken> {
+fn to_peer(peer: &SharedEngine, flight: &Flight) -> Option<Taken> {
     peer.claim().map(|mut far| far.receive_from_peer(flight))
 }
 

@@ -189,7 +189,7 @@ void rxlab_conf_free(struct rxlab_conf *conf);
 /* rxlab_core.c */
 struct rxlab_core *rxlab_core_get(const char *name, const struct rxlab_conf *conf);
 void rxlab_core_put(struct rxlab_core *core);
-struct rxlab_card *rxlab_core_card(struct rxlab_core *core);
+struct rxlab_nic_core *rxlab_core_nic(struct rxlab_core *core);
 int rxlab_core_cpu(const struct rxlab_core *core);
 void rxlab_core_check_service(struct rxlab_core *core, const char *name);
 

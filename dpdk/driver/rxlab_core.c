@@ -16,9 +16,10 @@
 
 #include "rxlab.h"
 
+/* A NIC core and where it runs. */
 struct rxlab_core {
 	TAILQ_ENTRY(rxlab_core) next;
-	struct rxlab_card *card;
+	struct rxlab_nic_core *nic;	/* the library's part: its ports, its turns */
 	unsigned int refs;	/* ports; written under rxlab_lock */
 	int cpu;		/* -1: a service */
 	enum rxlab_idle idle;
@@ -137,7 +138,7 @@ service_turn(void *opaque)
 {
 	const struct rxlab_core *core = opaque;
 
-	if (rxlab_card_turn(core->card))
+	if (rxlab_nic_core_turn(core->nic))
 		return 0;
 	/* A hint, the lock orders. */
 	if (unlikely(__atomic_load_n(&core->refs, __ATOMIC_RELAXED) == 0))
@@ -178,7 +179,7 @@ start_thread(struct rxlab_core *core, const char *name, const struct rxlab_conf 
 	if (shared && core->idle == RXLAB_IDLE_SPIN)
 		PMD_LOG(WARNING, "%s: nic_idle=spin on CPU %d, which runs an lcore: each takes the CPU from the other",
 			name, core->cpu);
-	ret = rxlab_card_start(core->card, (uint32_t)core->cpu, core->idle, err, sizeof(err));
+	ret = rxlab_nic_core_start(core->nic, (uint32_t)core->cpu, core->idle, err, sizeof(err));
 	if (ret != 0)
 		PMD_LOG(ERR, "%s: %s: allowed is a CPU that this process may run on", name, err);
 	return ret;
@@ -192,13 +193,13 @@ new_core(const char *name, const struct rxlab_conf *conf, int cpu)
 	if (core == NULL)
 		return NULL;
 	core->cpu = cpu;
-	core->card = rxlab_card_new();
-	if (core->card == NULL) {
+	core->nic = rxlab_nic_core_new();
+	if (core->nic == NULL) {
 		rte_free(core);
 		return NULL;
 	}
 	if ((cpu < 0 ? start_service(core, name) : start_thread(core, name, conf)) != 0) {
-		rxlab_card_free(core->card);
+		rxlab_nic_core_free(core->nic);
 		rte_free(core);
 		return NULL;
 	}
@@ -234,18 +235,18 @@ rxlab_core_put(struct rxlab_core *core)
 		return;
 	if (core->cpu < 0) {
 		/* Until another port comes; the turn lets go of the last one. */
-		rxlab_card_turn(core->card);
+		rxlab_nic_core_turn(core->nic);
 		return;
 	}
 	TAILQ_REMOVE(&cores, core, next);
-	rxlab_card_free(core->card);
+	rxlab_nic_core_free(core->nic);
 	rte_free(core);
 }
 
-struct rxlab_card *
-rxlab_core_card(struct rxlab_core *core)
+struct rxlab_nic_core *
+rxlab_core_nic(struct rxlab_core *core)
 {
-	return core->card;
+	return core->nic;
 }
 
 int

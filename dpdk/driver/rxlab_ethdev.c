@@ -287,7 +287,7 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	d->core = rxlab_core_get(rxlab_name(d), conf);
 	if (d->core == NULL)
 		return -EINVAL;
-	ret = rxlab_port_new(rxlab_core_card(d->core), conf->args, rxlab_name(d), &d->now.nic, &d->port, err, sizeof(err));
+	ret = rxlab_port_new(rxlab_core_nic(d->core), conf->args, rxlab_name(d), &d->now.nic, &d->port, err, sizeof(err));
 	if (ret != 0) {
 		PMD_LOG(ERR, "%s: %s", rxlab_name(d), err);
 		return ret;

@@ -135,10 +135,10 @@ struct rxlab_args;
 /**
  * A NIC core as the driver holds it.
  */
-struct rxlab_card;
+struct rxlab_nic_core;
 
 /**
- * A port as the driver holds it.
+ * A port.
  */
 struct rxlab_port;
 
@@ -452,35 +452,35 @@ const char *rxlab_outcome_name(uint32_t outcome);
 /**
  * A NIC core without a thread.
  */
-struct rxlab_card *rxlab_card_new(void);
+struct rxlab_nic_core *rxlab_nic_core_new(void);
 
 /**
  * Starts a thread of the NIC core on `cpu`.
  *
  * # Safety
- * `card` is from [`rxlab_card_new`]; `err` has room for `err_len` bytes.
+ * `nic_core` is from [`rxlab_nic_core_new`]; `err` has room for `err_len` bytes.
  */
-int rxlab_card_start(struct rxlab_card *card,
-                     uint32_t cpu,
-                     enum rxlab_idle idle,
-                     char *err,
-                     size_t err_len);
+int rxlab_nic_core_start(struct rxlab_nic_core *nic_core,
+                         uint32_t cpu,
+                         enum rxlab_idle idle,
+                         char *err,
+                         size_t err_len);
 
 /**
  * One turn over all ports, for a NIC core without a thread; whether there was work.
  *
  * # Safety
- * `card` is from [`rxlab_card_new`].
+ * `nic_core` is from [`rxlab_nic_core_new`].
  */
-bool rxlab_card_turn(struct rxlab_card *card);
+bool rxlab_nic_core_turn(struct rxlab_nic_core *nic_core);
 
 /**
  * Ends the thread and frees the NIC core.
  *
  * # Safety
- * `card` is from [`rxlab_card_new`]; all its ports are freed; nobody uses it any more.
+ * `nic_core` is from [`rxlab_nic_core_new`]; all its ports are freed; nobody uses it any more.
  */
-void rxlab_card_free(struct rxlab_card *card);
+void rxlab_nic_core_free(struct rxlab_nic_core *nic_core);
 
 /**
  * The default arguments.
@@ -585,13 +585,13 @@ bool rxlab_args_emulate(const struct rxlab_args *args);
 const char *rxlab_args_iface(const struct rxlab_args *args);
 
 /**
- * A stopped port on `card`, into `*out`.
+ * A stopped port on `nic_core`, into `*out`.
  *
  * # Safety
- * `card` and `args` are from their calls, `name` ends with a zero byte, `counters` is zeroed and stays until
+ * `nic_core` and `args` are from their calls, `name` ends with a zero byte, `counters` is zeroed and stays until
  * the port is freed, `out` takes a pointer, `err` has room for `err_len` bytes.
  */
-int rxlab_port_new(struct rxlab_card *card,
+int rxlab_port_new(struct rxlab_nic_core *nic_core,
                    const struct rxlab_args *args,
                    const char *name,
                    const struct rxlab_counters *counters,

@@ -11,10 +11,9 @@ use rings::{Completion, Outcome, Segment};
 
 pub use crate::args::Args;
 use crate::args::Wire;
-use crate::card::Card;
-pub use crate::card::Idle;
 use crate::error::Error;
-use crate::port::Port;
+pub use crate::nic_core::Idle;
+use crate::nic_core::NicCore;
 
 /// Entries of the largest indirection table.
 pub const RETA: usize = 512;
@@ -28,7 +27,7 @@ pub use crate::engine::receive::HASHED;
 pub use crate::filter::{Filter, GROUPS, MACS};
 pub use crate::limits::{HALVES, QUEUES, TAG, THREADS};
 pub use crate::lower::{Lower, LowerFrame};
-pub use crate::port::Start;
+pub use crate::port::{Port, Start};
 pub use crate::queue::{Give, Refill, RxQueue, TxQueue};
 
 /// Where a port's frames come from.
@@ -63,10 +62,8 @@ pub struct RssConf {
     pub reta: [u16; RETA],
 }
 
-/// A port as the driver holds it.
-pub struct PortHandle(Port);
 /// A NIC core as the driver holds it.
-pub struct CardHandle(Arc<Card>);
+pub struct NicCoreHandle(Arc<NicCore>);
 
 /// Puts one line into `err` and returns the errno.
 ///
@@ -138,44 +135,44 @@ pub extern "C" fn rxlab_outcome_name(outcome: u32) -> *const c_char {
 
 /// A NIC core without a thread.
 #[unsafe(no_mangle)]
-pub extern "C" fn rxlab_card_new() -> *mut CardHandle {
-    Box::into_raw(Box::new(CardHandle(Arc::new(Card::default()))))
+pub extern "C" fn rxlab_nic_core_new() -> *mut NicCoreHandle {
+    Box::into_raw(Box::new(NicCoreHandle(Arc::new(NicCore::default()))))
 }
 
 /// Starts a thread of the NIC core on `cpu`.
 ///
 /// # Safety
-/// `card` is from [`rxlab_card_new`]; `err` has room for `err_len` bytes.
+/// `nic_core` is from [`rxlab_nic_core_new`]; `err` has room for `err_len` bytes.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_card_start(
-    card: *mut CardHandle,
+pub unsafe extern "C" fn rxlab_nic_core_start(
+    nic_core: *mut NicCoreHandle,
     cpu: u32,
     idle: Idle,
     err: *mut c_char,
     err_len: usize,
 ) -> c_int {
     // SAFETY: the caller's.
-    unsafe { done((*card).0.start(cpu, idle), err, err_len) }
+    unsafe { done((*nic_core).0.start(cpu, idle), err, err_len) }
 }
 
 /// One turn over all ports, for a NIC core without a thread; whether there was work.
 ///
 /// # Safety
-/// `card` is from [`rxlab_card_new`].
+/// `nic_core` is from [`rxlab_nic_core_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_card_turn(card: *mut CardHandle) -> bool {
+pub unsafe extern "C" fn rxlab_nic_core_turn(nic_core: *mut NicCoreHandle) -> bool {
     // SAFETY: the caller's.
-    unsafe { (*card).0.turn() }
+    unsafe { (*nic_core).0.turn() }
 }
 
 /// Ends the thread and frees the NIC core.
 ///
 /// # Safety
-/// `card` is from [`rxlab_card_new`]; all its ports are freed; nobody uses it any more.
+/// `nic_core` is from [`rxlab_nic_core_new`]; all its ports are freed; nobody uses it any more.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_card_free(card: *mut CardHandle) {
+pub unsafe extern "C" fn rxlab_nic_core_free(nic_core: *mut NicCoreHandle) {
     // SAFETY: the caller's.
-    unsafe { Box::from_raw(card) }.0.end();
+    unsafe { Box::from_raw(nic_core) }.0.end();
 }
 
 // ---- arguments ----
@@ -324,28 +321,28 @@ pub unsafe extern "C" fn rxlab_args_iface(args: *const Args) -> *const c_char {
 
 // ---- a port ----
 
-/// A stopped port on `card`, into `*out`.
+/// A stopped port on `nic_core`, into `*out`.
 ///
 /// # Safety
-/// `card` and `args` are from their calls, `name` ends with a zero byte, `counters` is zeroed and stays until
+/// `nic_core` and `args` are from their calls, `name` ends with a zero byte, `counters` is zeroed and stays until
 /// the port is freed, `out` takes a pointer, `err` has room for `err_len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_port_new(
-    card: *mut CardHandle,
+    nic_core: *mut NicCoreHandle,
     args: *const Args,
     name: *const c_char,
     counters: *const Counters,
-    out: *mut *mut PortHandle,
+    out: *mut *mut Port,
     err: *mut c_char,
     err_len: usize,
 ) -> c_int {
     // SAFETY: the caller's.
-    let (card, args, name) = unsafe { ((*card).0.clone(), (*args).clone(), string(name)) };
+    let (nic_core, args, name) = unsafe { ((*nic_core).0.clone(), (*args).clone(), string(name)) };
     // SAFETY: the caller's: they outlive the port.
-    match Port::new(card, args, name, unsafe { &*counters }) {
+    match Port::new(nic_core, args, name, unsafe { &*counters }) {
         Ok(port) => {
             // SAFETY: the caller's.
-            unsafe { *out = Box::into_raw(Box::new(PortHandle(port))) };
+            unsafe { *out = Box::into_raw(Box::new(port)) };
             0
         }
         // SAFETY: the caller's.
@@ -358,9 +355,9 @@ pub unsafe extern "C" fn rxlab_port_new(
 /// # Safety
 /// `port` is from [`rxlab_port_new`], and nobody uses it any more.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_free(port: *mut PortHandle) -> c_int {
+pub unsafe extern "C" fn rxlab_port_free(port: *mut Port) -> c_int {
     // SAFETY: the caller's.
-    if let Err(e) = unsafe { (*port).0.leave() } {
+    if let Err(e) = unsafe { (*port).leave() } {
         return code(Err(e));
     }
     // SAFETY: the caller's.
@@ -374,13 +371,13 @@ pub unsafe extern "C" fn rxlab_port_free(port: *mut PortHandle) -> c_int {
 /// Both are from [`rxlab_port_new`]; `err` has room for `err_len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_port_pair(
-    a: *mut PortHandle,
-    b: *mut PortHandle,
+    a: *mut Port,
+    b: *mut Port,
     err: *mut c_char,
     err_len: usize,
 ) -> c_int {
     // SAFETY: the caller's.
-    unsafe { done(Port::pair(&(*a).0, &(*b).0), err, err_len) }
+    unsafe { done(Port::pair(&*a, &*b), err, err_len) }
 }
 
 /// Takes the wire to the peer away, if there is one.
@@ -388,9 +385,9 @@ pub unsafe extern "C" fn rxlab_port_pair(
 /// # Safety
 /// `port` is from [`rxlab_port_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_unpair(port: *mut PortHandle) -> c_int {
+pub unsafe extern "C" fn rxlab_port_unpair(port: *mut Port) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.unpair() })
+    code(unsafe { (*port).unpair() })
 }
 
 /// Sets the port below, or takes it away (`NULL`): no call of it is under way on return.
@@ -398,9 +395,9 @@ pub unsafe extern "C" fn rxlab_port_unpair(port: *mut PortHandle) -> c_int {
 /// # Safety
 /// `port` is from [`rxlab_port_new`]; `lower` is null or its calls work until it is taken away.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_lower(port: *mut PortHandle, lower: *const Lower) -> c_int {
+pub unsafe extern "C" fn rxlab_port_lower(port: *mut Port, lower: *const Lower) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.lower(lower.as_ref().copied()) })
+    code(unsafe { (*port).lower(lower.as_ref().copied()) })
 }
 
 /// Sets which frames the port takes, and its link.
@@ -408,9 +405,9 @@ pub unsafe extern "C" fn rxlab_port_lower(port: *mut PortHandle, lower: *const L
 /// # Safety
 /// `port` is from [`rxlab_port_new`]; `filter` is filled in.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_filter(port: *mut PortHandle, filter: *const Filter) -> c_int {
+pub unsafe extern "C" fn rxlab_port_filter(port: *mut Port, filter: *const Filter) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.filter(&*filter) })
+    code(unsafe { (*port).filter(&*filter) })
 }
 
 /// Sets key, fields and indirection table.
@@ -419,13 +416,13 @@ pub unsafe extern "C" fn rxlab_port_filter(port: *mut PortHandle, filter: *const
 /// `port` is from [`rxlab_port_new`]; `rss` is filled in; `err` has room for `err_len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_port_rss(
-    port: *mut PortHandle,
+    port: *mut Port,
     rss: *const RssConf,
     err: *mut c_char,
     err_len: usize,
 ) -> c_int {
     // SAFETY: the caller's.
-    let (port, rss) = unsafe { (&(*port).0, &*rss) };
+    let (port, rss) = unsafe { (&*port, &*rss) };
     let key = &rss.key[..KEY.min(rss.key_len as usize)];
     let table = &rss.reta[..RETA.min(rss.reta_len as usize)];
     // SAFETY: the caller's.
@@ -439,14 +436,14 @@ pub unsafe extern "C" fn rxlab_port_rss(
 /// has room for `err_len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_port_memory(
-    port: *const PortHandle,
+    port: *const Port,
     start: *const Start,
     bytes: *mut usize,
     err: *mut c_char,
     err_len: usize,
 ) -> c_int {
     // SAFETY: the caller's.
-    unsafe { done((*port).0.memory(&*start).map(|n| *bytes = n), err, err_len) }
+    unsafe { done((*port).memory(&*start).map(|n| *bytes = n), err, err_len) }
 }
 
 /// Buffers that the rings of so many queues of so many descriptors hold posted.
@@ -454,9 +451,9 @@ pub unsafe extern "C" fn rxlab_port_memory(
 /// # Safety
 /// `port` is from [`rxlab_port_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_posted(port: *const PortHandle, rx_desc: u32, queues: u16) -> u32 {
+pub unsafe extern "C" fn rxlab_port_posted(port: *const Port, rx_desc: u32, queues: u16) -> u32 {
     // SAFETY: the caller's.
-    u32::try_from(unsafe { (*port).0.posted(rx_desc, queues) }).unwrap_or(u32::MAX)
+    u32::try_from(unsafe { (*port).posted(rx_desc, queues) }).unwrap_or(u32::MAX)
 }
 
 /// Makes the queues; nothing flows before [`rxlab_port_run`].
@@ -466,13 +463,13 @@ pub unsafe extern "C" fn rxlab_port_posted(port: *const PortHandle, rx_desc: u32
 /// until the port is reset; `err` has room for `err_len` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_port_start(
-    port: *mut PortHandle,
+    port: *mut Port,
     start: *const Start,
     err: *mut c_char,
     err_len: usize,
 ) -> c_int {
     // SAFETY: the caller's.
-    unsafe { done((*port).0.start(&*start), err, err_len) }
+    unsafe { done((*port).start(&*start), err, err_len) }
 }
 
 /// The NIC core serves the port from now on.
@@ -480,9 +477,9 @@ pub unsafe extern "C" fn rxlab_port_start(
 /// # Safety
 /// `port` is from [`rxlab_port_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_run(port: *mut PortHandle) -> c_int {
+pub unsafe extern "C" fn rxlab_port_run(port: *mut Port) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.run() })
+    code(unsafe { (*port).run() })
 }
 
 /// The NIC core touches nothing of the port on return: its queues can be drained.
@@ -490,9 +487,9 @@ pub unsafe extern "C" fn rxlab_port_run(port: *mut PortHandle) -> c_int {
 /// # Safety
 /// `port` is from [`rxlab_port_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_stop(port: *mut PortHandle) -> c_int {
+pub unsafe extern "C" fn rxlab_port_stop(port: *mut Port) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.stop() })
+    code(unsafe { (*port).stop() })
 }
 
 /// Drops the queues of a stopped and drained port: their pointers are void and its memory can be freed.
@@ -500,9 +497,9 @@ pub unsafe extern "C" fn rxlab_port_stop(port: *mut PortHandle) -> c_int {
 /// # Safety
 /// `port` is from [`rxlab_port_new`]; nobody uses a queue of it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_reset(port: *mut PortHandle) -> c_int {
+pub unsafe extern "C" fn rxlab_port_reset(port: *mut Port) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.reset() })
+    code(unsafe { (*port).reset() })
 }
 
 /// A half of an Rx queue of a started port; NULL beyond the last.
@@ -510,9 +507,9 @@ pub unsafe extern "C" fn rxlab_port_reset(port: *mut PortHandle) -> c_int {
 /// # Safety
 /// `port` is from [`rxlab_port_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_rxq(port: *mut PortHandle, queue: u16, half: u16) -> *mut RxQueue {
+pub unsafe extern "C" fn rxlab_port_rxq(port: *mut Port, queue: u16, half: u16) -> *mut RxQueue {
     // SAFETY: the caller's.
-    unsafe { (*port).0.rxq(queue, half) }.unwrap_or(core::ptr::null_mut())
+    unsafe { (*port).rxq(queue, half) }.unwrap_or(core::ptr::null_mut())
 }
 
 /// A Tx queue of a started port; NULL beyond the last.
@@ -520,9 +517,9 @@ pub unsafe extern "C" fn rxlab_port_rxq(port: *mut PortHandle, queue: u16, half:
 /// # Safety
 /// `port` is from [`rxlab_port_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_port_txq(port: *mut PortHandle, queue: u16) -> *mut TxQueue {
+pub unsafe extern "C" fn rxlab_port_txq(port: *mut Port, queue: u16) -> *mut TxQueue {
     // SAFETY: the caller's.
-    unsafe { (*port).0.txq(queue) }.unwrap_or(core::ptr::null_mut())
+    unsafe { (*port).txq(queue) }.unwrap_or(core::ptr::null_mut())
 }
 
 /// Stops (then drain every half) or starts (then fill every half) one Rx queue.
@@ -530,9 +527,9 @@ pub unsafe extern "C" fn rxlab_port_txq(port: *mut PortHandle, queue: u16) -> *m
 /// # Safety
 /// `port` is from [`rxlab_port_new`]; nobody polls the queue.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_rxq_switch(port: *mut PortHandle, queue: u16, on: bool) -> c_int {
+pub unsafe extern "C" fn rxlab_rxq_switch(port: *mut Port, queue: u16, on: bool) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.switch_rx(queue, on) })
+    code(unsafe { (*port).switch_rx(queue, on) })
 }
 
 /// Stops (then drain) or starts one Tx queue.
@@ -540,9 +537,9 @@ pub unsafe extern "C" fn rxlab_rxq_switch(port: *mut PortHandle, queue: u16, on:
 /// # Safety
 /// As [`rxlab_rxq_switch`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_txq_switch(port: *mut PortHandle, queue: u16, on: bool) -> c_int {
+pub unsafe extern "C" fn rxlab_txq_switch(port: *mut Port, queue: u16, on: bool) -> c_int {
     // SAFETY: the caller's.
-    code(unsafe { (*port).0.switch_tx(queue, on) })
+    code(unsafe { (*port).switch_tx(queue, on) })
 }
 
 // ---- one call per burst, on the lcore that polls the queue ----

@@ -5,7 +5,6 @@
 //! per port (`engine::shared`), which the NIC core never waits for; a burst of the application takes no lock.
 
 mod args;
-mod card;
 mod checksums;
 mod counters;
 mod engine;
@@ -14,6 +13,7 @@ pub mod ffi;
 mod filter;
 mod limits;
 mod lower;
+mod nic_core;
 mod port;
 mod queue;
 mod source;

@@ -14,7 +14,6 @@ use rings::tx;
 
 use crate::View;
 use crate::args::Args;
-use crate::card::Card;
 use crate::counters::Counters;
 use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
@@ -22,13 +21,14 @@ use crate::engine::{Engine, Far, Rings};
 use crate::error::Error;
 use crate::limits::HALVES;
 use crate::lower::Lower;
+use crate::nic_core::NicCore;
 use crate::queue::{RxQueue, TxQueue};
 
 /// A port.
-pub(crate) struct Port {
+pub struct Port {
     pub(crate) name: String,
     pub(crate) args: Args,
-    card: Arc<Card>,
+    nic_core: Arc<NicCore>,
     engine: Arc<SharedEngine>,
     counters: &'static Counters,
     halves: Mutex<Halves>,
@@ -89,20 +89,20 @@ impl Start {
 type Built = (Vec<rings::AnyHost<View>>, rings::AnyNic<View>, Vec<tx::HostTx<View>>, tx::NicTx<View>);
 
 impl Port {
-    /// A stopped port on `card`.
+    /// A stopped port on `nic_core`.
     ///
     /// # Errors
     /// An argument is not possible.
     pub(crate) fn new(
-        card: Arc<Card>,
+        nic_core: Arc<NicCore>,
         args: Args,
         name: String,
         counters: &'static Counters,
     ) -> Result<Port, Error> {
         args.check()?;
         let engine = Arc::new(SharedEngine::new(Engine::new(&args, counters)?));
-        card.add(engine.clone());
-        Ok(Port { name, args, card, engine, counters, halves: Mutex::default() })
+        nic_core.add(engine.clone());
+        Ok(Port { name, args, nic_core, engine, counters, halves: Mutex::default() })
     }
 
     /// Takes the port from its NIC core and its peer; it can be dropped then.
@@ -110,7 +110,7 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn leave(&self) -> Result<(), Error> {
-        self.card.remove(&self.engine);
+        self.nic_core.remove(&self.engine);
         self.unpair()?;
         // The second hand-shake: whoever still had the engine in hand is through with it.
         self.stop()
@@ -429,28 +429,28 @@ mod tests {
         port_on(Arc::default(), args)
     }
 
-    fn port_on(card: Arc<Card>, args: &[(&str, &str)]) -> Port {
+    fn port_on(nic_core: Arc<NicCore>, args: &[(&str, &str)]) -> Port {
         let mut parsed = Args::default();
         args.iter().for_each(|(key, value)| parsed.set(key, value).expect("an argument"));
         // SAFETY: zeros are counters, which nobody frees.
         let counters = unsafe { &*alloc_zeroed(Layout::new::<Counters>()).cast::<Counters>() };
-        Port::new(card, parsed, "p".into(), counters).expect("a port")
+        Port::new(nic_core, parsed, "p".into(), counters).expect("a port")
     }
 
     /// A NIC core has a port's engine until the first turn after the port has left; a peer has it no longer than that.
     #[test]
     fn a_port_that_has_left_is_forgotten() {
-        let card = Arc::<Card>::default();
-        let [a, b] = ["b", "a"].map(|peer| port_on(card.clone(), &[("source", &format!("pair:{peer}"))]));
+        let nic_core = Arc::<NicCore>::default();
+        let [a, b] = ["b", "a"].map(|peer| port_on(nic_core.clone(), &[("source", &format!("pair:{peer}"))]));
         Port::pair(&a, &b).expect("two ends");
         let engines = [&a, &b].map(|port| Arc::downgrade(&port.engine));
-        card.turn();
+        nic_core.turn();
         for port in [a, b] {
             port.leave().expect("nobody else has it");
         }
-        assert_eq!(Arc::strong_count(&card), 1);
+        assert_eq!(Arc::strong_count(&nic_core), 1);
         assert!(engines.iter().all(|engine| engine.strong_count() == 1));
-        card.turn();
+        nic_core.turn();
         assert!(engines.iter().all(|engine| engine.strong_count() == 0));
     }
 
@@ -458,14 +458,14 @@ mod tests {
     #[test]
     fn a_port_and_its_nic_core_can_be_dropped_in_any_order() {
         for port_first in [true, false] {
-            let card = Arc::<Card>::default();
-            let port = port_on(card.clone(), &[]);
-            let (engine, nic_core) = (Arc::downgrade(&port.engine), Arc::downgrade(&card));
+            let nic_core = Arc::<NicCore>::default();
+            let port = port_on(nic_core.clone(), &[]);
+            let (engine, core) = (Arc::downgrade(&port.engine), Arc::downgrade(&nic_core));
             match port_first {
-                true => drop((port, card)),
-                false => drop((card, port)),
+                true => drop((port, nic_core)),
+                false => drop((nic_core, port)),
             }
-            assert_eq!((engine.strong_count(), nic_core.strong_count()), (0, 0));
+            assert_eq!((engine.strong_count(), core.strong_count()), (0, 0));
         }
     }
 

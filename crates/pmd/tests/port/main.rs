@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where its set-up fails")]
 
-mod bench;
+mod driver;
 mod malformed;
 mod rates;
 
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use bench::{Core, NONE, Pool, Port, bytes, drain, fill, receive, send};
+use driver::{Core, Device, NONE, Pool, bytes, drain, fill, receive, send};
 use memory::Buf;
 use rings::{Completion, Segment};
 use rxlab_pmd::ffi::*;
@@ -25,7 +25,7 @@ fn frame(buf: u64, flow: u16, number: u64, len: usize) -> Segment {
     f[14..34].copy_from_slice(&[0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
     f[34..36].copy_from_slice(&flow.to_be_bytes());
     f[42..50].copy_from_slice(&number.to_be_bytes());
-    Segment { buf: Buf(buf + bench::OFFSET as u64), off: 0, len: len as u16, last: true }
+    Segment { buf: Buf(buf + driver::OFFSET as u64), off: 0, len: len as u16, last: true }
 }
 
 /// Flow and number of a frame.
@@ -82,7 +82,7 @@ impl Lcore {
     }
 }
 
-fn outcomes(port: &Port, queues: u16) -> Vec<u64> {
+fn outcomes(port: &Device, queues: u16) -> Vec<u64> {
     let rx = &port.counters.rx[..usize::from(queues)];
     (0..OUTCOMES).map(|o| rx.iter().map(|q| q.outcome[o].load(Relaxed)).sum()).collect()
 }
@@ -94,7 +94,7 @@ fn what_is_sent_comes_back_or_is_counted() {
     for iface in IFACES {
         for threaded in [true, false] {
             let core = if threaded { Core::on(0, Idle::Yield) } else { Core::idle() };
-            let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+            let mut port = Device::new(&core, &[("iface", iface)]).unwrap();
             let mut lcore = Lcore::new(Pool::new(1024));
             for cycle in 1..=3 {
                 port.start(1, 64, &mut lcore.pool).unwrap();
@@ -103,8 +103,8 @@ fn what_is_sent_comes_back_or_is_counted() {
                     lcore.send(txq, 4, 8);
                     std::thread::yield_now();
                     if !threaded {
-                        // SAFETY: the card lives and has no thread.
-                        unsafe { rxlab_card_turn(core.0) };
+                        // SAFETY: the NIC core lives and has no thread.
+                        unsafe { rxlab_nic_core_turn(core.0) };
                     }
                     lcore.receive(rxq);
                 }
@@ -126,7 +126,7 @@ fn what_is_sent_comes_back_or_is_counted() {
 fn single_queues_stop_and_start_under_traffic() {
     for iface in IFACES {
         let core = Core::on(0, Idle::Yield);
-        let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let mut port = Device::new(&core, &[("iface", iface)]).unwrap();
         let rss = spread(2);
         // A queue that stops keeps what waits in it, and who shares its ring posts buffers of its own instead: up to 64
         // in each cycle go from the steady pool to the other one.
@@ -134,7 +134,7 @@ fn single_queues_stop_and_start_under_traffic() {
         let mut first = Pool::new(1024);
         port.start(2, 64, &mut first).unwrap();
         // SAFETY: the handle lives.
-        bench::said(|e, n| unsafe { rxlab_port_rss(port.handle, &rss, e, n) }).unwrap();
+        driver::said(|e, n| unsafe { rxlab_port_rss(port.handle, &rss, e, n) }).unwrap();
         let done = AtomicBool::new(false);
         let queues = [0, 1].map(|q| (port.rxq(q) as usize, port.txq(q) as usize));
         let [p0, p1] = &mut pools;
@@ -186,18 +186,18 @@ fn single_queues_stop_and_start_under_traffic() {
 fn a_refill_that_lacks_buffers_is_told() {
     for iface in IFACES {
         let core = Core::idle();
-        let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let mut port = Device::new(&core, &[("iface", iface)]).unwrap();
         let mut lcore = Lcore::new(Pool::new(512));
         port.start(1, 64, &mut lcore.pool).unwrap();
         let mut out = [NONE; 8];
         let mut poll = |lcore: &mut Lcore, spares| {
-            let (n, lacks) = bench::burst(port.rxq(0), &mut lcore.pool, &mut out, spares);
+            let (n, lacks) = driver::burst(port.rxq(0), &mut lcore.pool, &mut out, spares);
             lcore.pool.free.extend(out[..n].iter().map(|c| c.buf.0));
             (n, lacks)
         };
         let turn = || {
-            // SAFETY: the card lives and has no thread.
-            unsafe { rxlab_card_turn(core.0) }
+            // SAFETY: the NIC core lives and has no thread.
+            unsafe { rxlab_nic_core_turn(core.0) }
         };
         assert_eq!(poll(&mut lcore, 0), (0, false), "{iface}: nothing has come");
         lcore.send(port.txq(0), 1, 8);
@@ -234,7 +234,7 @@ fn host_counter(iface: &str, name: &str) -> usize {
     let value = std::ffi::CString::new(iface).unwrap();
     // SAFETY: `args` is from its call and freed once; the names end with a zero byte and stay.
     unsafe {
-        bench::said(|e, n| rxlab_args_set(args, c"iface".as_ptr(), value.as_ptr(), e, n)).unwrap();
+        driver::said(|e, n| rxlab_args_set(args, c"iface".as_ptr(), value.as_ptr(), e, n)).unwrap();
         let found = (0..).find(|i| {
             let found = rxlab_host_counter_name(args, *i);
             assert!(!found.is_null(), "{iface} has no counter {name}");
@@ -261,16 +261,16 @@ fn spread(queues: u16) -> RssConf {
 fn a_pair_is_a_wire() {
     let core = Core::idle();
     let turn = || {
-        // SAFETY: the card lives and has no thread.
-        unsafe { rxlab_card_turn(core.0) }
+        // SAFETY: the NIC core lives and has no thread.
+        unsafe { rxlab_nic_core_turn(core.0) }
     };
-    let mut a = Port::new(&core, &[("source", "pair:b")]).unwrap();
-    let mut b = Port::new(&core, &[("source", "pair:a"), ("iface", "rxbisect")]).unwrap();
+    let mut a = Device::new(&core, &[("source", "pair:b")]).unwrap();
+    let mut b = Device::new(&core, &[("source", "pair:a"), ("iface", "rxbisect")]).unwrap();
     let (mut la, mut lb) = (Lcore::new(Pool::new(512)), Lcore::new(Pool::new(512)));
     a.start(1, 64, &mut la.pool).unwrap();
     b.start(1, 64, &mut lb.pool).unwrap();
     // SAFETY: both handles live.
-    bench::said(|e, n| unsafe { rxlab_port_pair(a.handle, b.handle, e, n) }).unwrap();
+    driver::said(|e, n| unsafe { rxlab_port_pair(a.handle, b.handle, e, n) }).unwrap();
     la.send(a.txq(0), 1, 10);
     turn();
     lb.receive(b.rxq(0));
@@ -293,15 +293,16 @@ fn a_pair_is_a_wire() {
 fn generated_frames_reach_every_queue() {
     for iface in IFACES {
         let core = Core::idle();
-        let mut port = Port::new(&core, &[("iface", iface), ("source", "gen:fixed:64+flows:4096")]).unwrap();
+        let mut port =
+            Device::new(&core, &[("iface", iface), ("source", "gen:fixed:64+flows:4096")]).unwrap();
         let mut pool = Pool::new(4096);
         port.start(4, 128, &mut pool).unwrap();
         // SAFETY: the handle lives.
-        bench::said(|e, n| unsafe { rxlab_port_rss(port.handle, &spread(4), e, n) }).unwrap();
+        driver::said(|e, n| unsafe { rxlab_port_rss(port.handle, &spread(4), e, n) }).unwrap();
         let mut got = [0; 4];
         for _ in 0..200 {
-            // SAFETY: the card lives and has no thread.
-            unsafe { rxlab_card_turn(core.0) };
+            // SAFETY: the NIC core lives and has no thread.
+            unsafe { rxlab_nic_core_turn(core.0) };
             for q in 0..4 {
                 let mut out = [NONE; 32];
                 let n = receive(port.rxq(q), &mut pool, &mut out);
@@ -322,10 +323,10 @@ fn a_direction_may_have_no_queues() {
     for iface in IFACES {
         let core = Core::idle();
         let turn = || {
-            // SAFETY: the card lives and has no thread.
-            unsafe { rxlab_card_turn(core.0) }
+            // SAFETY: the NIC core lives and has no thread.
+            unsafe { rxlab_nic_core_turn(core.0) }
         };
-        let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let mut port = Device::new(&core, &[("iface", iface)]).unwrap();
         let mut lcore = Lcore::new(Pool::new(512));
         for starts in 1..=2 {
             port.start_with([0, 1], 64, &mut lcore.pool).unwrap();
@@ -352,7 +353,7 @@ fn several_threads_poll_one_queue() {
     const THREADS: u16 = 3;
     for iface in ["ddring", "corec"] {
         let core = Core::on(0, Idle::Yield);
-        let mut port = Port::new(&core, &[("iface", iface), ("threads", "3")]).unwrap();
+        let mut port = Device::new(&core, &[("iface", iface), ("threads", "3")]).unwrap();
         let mut pool = Pool::new(1024);
         port.start(1, 64, &mut pool).unwrap();
         assert!(port.half(0, THREADS).is_null() && port.half(1, 0).is_null());
@@ -429,12 +430,12 @@ fn take(half: *mut RxQueue, pool: &mut Pool) -> Vec<u64> {
 #[test]
 fn forwarded_frames_are_judged_by_their_order() {
     let core = Core::idle();
-    let mut port = Port::new(&core, &[("reorder", "1")]).unwrap();
+    let mut port = Device::new(&core, &[("reorder", "1")]).unwrap();
     let mut pool = Pool::new(512);
     port.start(1, 64, &mut pool).unwrap();
     let turn = || {
-        // SAFETY: the card lives and has no thread.
-        unsafe { rxlab_card_turn(core.0) }
+        // SAFETY: the NIC core lives and has no thread.
+        unsafe { rxlab_nic_core_turn(core.0) }
     };
     // Flows 0, 1, 0, 1, 0 ..
     let mut segments: Vec<_> =
@@ -452,7 +453,7 @@ fn forwarded_frames_are_judged_by_their_order() {
         let (_, n) = number(&Completion { buf, len: 60, rss: 0, kind: 0 });
         assert_eq!(n, i as u64);
         bytes(buf.0, 60)[..14].fill(0xee);
-        let tagged = buf.0 + bench::OFFSET as u64 - u64::from(TAG);
+        let tagged = buf.0 + driver::OFFSET as u64 - u64::from(TAG);
         segments.push(Segment { buf: Buf(tagged), off: TAG as u16, len: len - TAG as u16, last: true });
     }
     let (sent, freed) = send(port.txq(0), &segments);

@@ -49,7 +49,7 @@ fn kinds() -> Vec<(&'static str, Vec<u8>, u32)> {
 fn malformed_packets_are_delivered() {
     for iface in IFACES {
         let core = Core::idle();
-        let mut port = Port::new(&core, &[("iface", iface)]).unwrap();
+        let mut port = Device::new(&core, &[("iface", iface)]).unwrap();
         let mut pool = Pool::new(512);
         port.start(1, 64, &mut pool).unwrap();
         let mut posted = VecDeque::new();
@@ -60,15 +60,15 @@ fn malformed_packets_are_delivered() {
                     let buf = pool.free.pop().unwrap();
                     bytes(buf, piece.len()).copy_from_slice(piece);
                     posted.push_back(buf);
-                    let buf = Buf(buf + bench::OFFSET as u64);
+                    let buf = Buf(buf + driver::OFFSET as u64);
                     segments.push(Segment { buf, off: 0, len: piece.len() as u16, last: false });
                 }
                 segments.last_mut().unwrap().last = true;
                 let (taken, freed) = send(port.txq(0), &segments);
                 assert_eq!(taken, segments.len());
                 pool.free.extend(posted.drain(..freed));
-                // SAFETY: the card lives and has no thread.
-                unsafe { rxlab_card_turn(core.0) };
+                // SAFETY: the NIC core lives and has no thread.
+                unsafe { rxlab_nic_core_turn(core.0) };
                 let mut out = [NONE; 4];
                 assert_eq!(receive(port.rxq(0), &mut pool, &mut out), 1, "{iface}: {what}");
                 let len = usize::from(out[0].len);
@@ -87,15 +87,15 @@ fn malformed_packets_are_delivered() {
 #[test]
 fn what_a_mac_drops_is_counted() {
     let core = Core::idle();
-    let mut port = Port::new(&core, &[]).unwrap();
+    let mut port = Device::new(&core, &[]).unwrap();
     let mut lcore = Lcore::new(Pool::new(512));
     port.start(1, 64, &mut lcore.pool).unwrap();
     let buf = lcore.pool.free.pop().unwrap();
-    let segment = Segment { buf: Buf(buf + bench::OFFSET as u64), off: 0, len: 13, last: true };
+    let segment = Segment { buf: Buf(buf + driver::OFFSET as u64), off: 0, len: 13, last: true };
     assert_eq!(send(port.txq(0), &[segment]).0, 1);
     lcore.posted.push_back(buf);
-    // SAFETY: the card lives and has no thread.
-    unsafe { rxlab_card_turn(core.0) };
+    // SAFETY: the NIC core lives and has no thread.
+    unsafe { rxlab_nic_core_turn(core.0) };
     assert_eq!(outcomes(&port, 1)[rings::Outcome::BadFrame as usize], 1);
     let left = port.stop(1, &mut lcore.pool)[0];
     lcore.free(left as usize);

@@ -8,15 +8,15 @@ use super::*;
 const SLOW: &str = "0.000000001";
 
 fn turn(core: &Core) {
-    // SAFETY: the card lives and has no thread.
-    unsafe { rxlab_card_turn(core.0) };
+    // SAFETY: the NIC core lives and has no thread.
+    unsafe { rxlab_nic_core_turn(core.0) };
 }
 
-fn delivered(port: &Port) -> u64 {
+fn delivered(port: &Device) -> u64 {
     port.counters.rx[0].outcome[0].load(Relaxed)
 }
 
-fn sent(port: &Port) -> u64 {
+fn sent(port: &Device) -> u64 {
     port.counters.tx[0].packets.load(Relaxed)
 }
 
@@ -25,7 +25,7 @@ fn sent(port: &Port) -> u64 {
 fn a_restarted_wire_is_idle() {
     for (source, key) in [("gen:fixed:64", "rx_rate"), ("loop", "tx_rate")] {
         let core = Core::idle();
-        let mut port = Port::new(&core, &[("source", source), (key, SLOW)]).unwrap();
+        let mut port = Device::new(&core, &[("source", source), (key, SLOW)]).unwrap();
         let mut lcore = Lcore::new(Pool::new(512));
         for starts in 1..=3 {
             port.start(1, 64, &mut lcore.pool).unwrap();
@@ -45,7 +45,7 @@ fn a_restarted_wire_is_idle() {
 #[test]
 fn a_loop_receives_at_its_rate() {
     let core = Core::idle();
-    let mut port = Port::new(&core, &[("rx_rate", SLOW)]).unwrap();
+    let mut port = Device::new(&core, &[("rx_rate", SLOW)]).unwrap();
     let mut lcore = Lcore::new(Pool::new(512));
     port.start(1, 64, &mut lcore.pool).unwrap();
     for _ in 0..3 {
@@ -64,13 +64,13 @@ fn a_loop_receives_at_its_rate() {
 #[test]
 fn a_pair_receives_at_the_rate_of_its_end() {
     let core = Core::idle();
-    let mut a = Port::new(&core, &[("source", "pair:b")]).unwrap();
-    let mut b = Port::new(&core, &[("source", "pair:a"), ("rx_rate", SLOW)]).unwrap();
+    let mut a = Device::new(&core, &[("source", "pair:b")]).unwrap();
+    let mut b = Device::new(&core, &[("source", "pair:a"), ("rx_rate", SLOW)]).unwrap();
     let (mut la, mut lb) = (Lcore::new(Pool::new(512)), Lcore::new(Pool::new(512)));
     a.start(1, 64, &mut la.pool).unwrap();
     b.start(1, 64, &mut lb.pool).unwrap();
     // SAFETY: both handles live.
-    bench::said(|e, n| unsafe { rxlab_port_pair(a.handle, b.handle, e, n) }).unwrap();
+    driver::said(|e, n| unsafe { rxlab_port_pair(a.handle, b.handle, e, n) }).unwrap();
     for _ in 0..3 {
         la.send(a.txq(0), 1, 10);
         lb.send(b.txq(0), 1, 10);
@@ -109,7 +109,7 @@ unsafe extern "C" fn sends_none(_: *mut c_void, _: u16) -> u16 {
 fn a_port_below_is_asked_at_the_rate() {
     for (rate, asked) in [("0", 5), (SLOW, 1)] {
         let core = Core::idle();
-        let mut port = Port::new(&core, &[("source", "port:x"), ("rx_rate", rate)]).unwrap();
+        let mut port = Device::new(&core, &[("source", "port:x"), ("rx_rate", rate)]).unwrap();
         let mut pool = Pool::new(512);
         port.start(1, 64, &mut pool).unwrap();
         let mut calls = 0_u64;

@@ -27,7 +27,7 @@ const TURNS: u32 = 16;
 
 /// A NIC core. It knows engines, not the ports that they are of.
 #[derive(Default)]
-pub(crate) struct Card {
+pub(crate) struct NicCore {
     engines: Mutex<Vec<Arc<SharedEngine>>>,
     /// Counts changes of `engines`.
     version: AtomicU32,
@@ -48,7 +48,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|broken| broken.into_inner())
 }
 
-impl Card {
+impl NicCore {
     pub(crate) fn add(&self, engine: Arc<SharedEngine>) {
         lock(&self.engines).push(engine);
         self.version.fetch_add(1, Ordering::Release); // partner: the load in `turn`
@@ -80,17 +80,17 @@ impl Card {
     ///
     /// # Errors
     /// There is no such CPU for this process, or no thread.
-    pub(crate) fn start(self: &Arc<Card>, cpu: u32, idle: Idle) -> Result<(), Error> {
+    pub(crate) fn start(self: &Arc<NicCore>, cpu: u32, idle: Idle) -> Result<(), Error> {
         let mut thread = lock(&self.thread);
         if thread.is_some() {
             return Err(Error::Invalid("the NIC core has a thread already".into()));
         }
-        let (card, (said, heard)) = (self.clone(), std::sync::mpsc::channel());
+        let (nic_core, (said, heard)) = (self.clone(), std::sync::mpsc::channel());
         let run = move || {
             let pinned = pin(cpu);
             let goes_on = pinned.is_ok();
             if said.send(pinned).is_ok() && goes_on {
-                card.serve(idle);
+                nic_core.serve(idle);
             }
         };
         let handle = thread::Builder::new().name("rxlab-nic".into()).spawn(run);

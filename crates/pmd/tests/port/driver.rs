@@ -58,32 +58,32 @@ pub(crate) fn said(f: impl FnOnce(*mut c_char, usize) -> i32) -> Result<(), Stri
 }
 
 /// A NIC core with a thread.
-pub(crate) struct Core(pub(crate) *mut CardHandle);
+pub(crate) struct Core(pub(crate) *mut NicCoreHandle);
 
 impl Core {
     pub(crate) fn on(cpu: u32, idle: Idle) -> Core {
-        let card = rxlab_card_new();
-        // SAFETY: `card` is new.
-        said(|e, n| unsafe { rxlab_card_start(card, cpu, idle, e, n) }).unwrap();
-        Core(card)
+        let nic_core = rxlab_nic_core_new();
+        // SAFETY: `core` is new.
+        said(|e, n| unsafe { rxlab_nic_core_start(nic_core, cpu, idle, e, n) }).unwrap();
+        Core(nic_core)
     }
 
-    /// Without a thread: for `rxlab_card_turn`.
+    /// Without a thread: for `rxlab_nic_core_turn`.
     pub(crate) fn idle() -> Core {
-        Core(rxlab_card_new())
+        Core(rxlab_nic_core_new())
     }
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
         // SAFETY: the tests drop their ports before.
-        unsafe { rxlab_card_free(self.0) };
+        unsafe { rxlab_nic_core_free(self.0) };
     }
 }
 
 /// A port, and the memory that the driver would take from EAL.
-pub(crate) struct Port {
-    pub(crate) handle: *mut PortHandle,
+pub(crate) struct Device {
+    pub(crate) handle: *mut Port,
     pub(crate) counters: &'static Counters,
     memory: Option<(*mut u8, Layout)>,
 }
@@ -95,8 +95,8 @@ fn zeroed(layout: Layout) -> *mut u8 {
     p
 }
 
-impl Port {
-    pub(crate) fn new(core: &Core, args: &[(&str, &str)]) -> Result<Port, String> {
+impl Device {
+    pub(crate) fn new(core: &Core, args: &[(&str, &str)]) -> Result<Device, String> {
         let parsed = rxlab_args_new();
         let counters = zeroed(Layout::new::<Counters>()).cast::<Counters>();
         let mut handle = std::ptr::null_mut();
@@ -114,7 +114,7 @@ impl Port {
         // SAFETY: from `rxlab_args_new`.
         unsafe { rxlab_args_free(parsed) };
         // SAFETY: nobody frees it; a test may leak it.
-        made.map(|()| Port { handle, counters: unsafe { &*counters }, memory: None })
+        made.map(|()| Device { handle, counters: unsafe { &*counters }, memory: None })
     }
 
     /// Starts with equal queues and fills them from `pool`.
@@ -199,7 +199,7 @@ impl Port {
     }
 }
 
-impl Drop for Port {
+impl Drop for Device {
     fn drop(&mut self) {
         // SAFETY: stopped and reset by the tests; nobody uses the handle any more.
         assert_eq!(unsafe { rxlab_port_free(self.handle) }, 0);

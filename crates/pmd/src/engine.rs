@@ -1,5 +1,7 @@
 //! The NIC half of a port: what the NIC core does with it in one turn.
 
+mod flight;
+mod incoming;
 pub(crate) mod receive;
 pub(crate) mod shared;
 pub(crate) mod tags;
@@ -22,9 +24,9 @@ use crate::error::Error;
 use crate::filter::Filter;
 use crate::lower::Lower;
 use crate::source::Stock;
+use flight::Flight;
 use shared::SharedEngine;
 use tags::Tags;
-use transmit::Flight;
 
 /// The rings' NIC halves, between start and reset.
 pub(crate) struct Rings {

@@ -8,10 +8,10 @@ use memory::Buf;
 use packet::Parsed;
 use rings::{Frame, Nic, Outcome, Rest};
 
+use super::flight::Flight;
+use super::incoming::Incoming;
 use super::tags::Tags;
-use super::transmit::Flight;
 use super::{Engine, Far, Rings, Taken};
-use crate::checksums;
 use crate::counters::add;
 use crate::limits::{BURST, QUEUES, SLACK, TAG};
 use crate::lower::{Lower, LowerFrame};
@@ -21,47 +21,6 @@ pub const HASHED: u32 = 1 << 20;
 
 /// Bytes in which the headers of a frame in pieces are looked for.
 const HEADERS: usize = 256;
-
-/// A frame on the wire, in one piece or more, or in a buffer already: then `head` is all of it.
-#[derive(Clone, Copy)]
-pub(super) struct Incoming<'a> {
-    pub(super) head: &'a [u8],
-    pub(super) rest: Rest<'a>,
-    pub(super) len: u32,
-}
-
-impl<'a> Incoming<'a> {
-    /// A frame of one piece or more.
-    pub(super) fn gathered(pieces: &'a [&'a [u8]], len: u32) -> Incoming<'a> {
-        match pieces {
-            [] => Incoming { head: &[], rest: Rest::Nothing, len },
-            [head] => Incoming { head, rest: Rest::Nothing, len },
-            [head, more @ ..] => Incoming { head, rest: Rest::Pieces(more), len },
-        }
-    }
-
-    /// The pieces behind the first.
-    pub(super) fn more(&self) -> &'a [&'a [u8]] {
-        if let Rest::Pieces(more) = self.rest { more } else { &[] }
-    }
-
-    /// What its checksums are worth. `parsed` comes by value: where nobody asks, it need not lie in memory.
-    #[inline(never)]
-    fn verify(&self, parsed: Parsed) -> u32 {
-        match self.more() {
-            [] if self.head.len() >= self.len as usize => checksums::verify(&parsed, self.head),
-            _ => checksums::verify(&parsed, &self.in_one()),
-        }
-    }
-
-    /// All its bytes in one piece.
-    #[cold]
-    fn in_one(&self) -> Vec<u8> {
-        let mut frame = [&[self.head], self.more()].concat().concat();
-        frame.resize(self.len as usize, 0);
-        frame
-    }
-}
 
 /// Frames in one piece.
 struct Whole<I>(I);

@@ -11,7 +11,7 @@ use std::hash::DefaultHasher;
 use memory::Ps;
 use nic::reorder::Order;
 
-use super::receive::Incoming;
+use super::incoming::Incoming;
 use crate::counters::{Counters, add};
 
 /// The flow of a frame without addresses: it is judged with no other.

@@ -1,0 +1,47 @@
+//! A frame as it comes from the wire.
+
+use packet::Parsed;
+use rings::Rest;
+
+use crate::checksums;
+
+/// A frame on the wire, in one piece or more, or in a buffer already: then `head` is all of it.
+#[derive(Clone, Copy)]
+pub(super) struct Incoming<'a> {
+    pub(super) head: &'a [u8],
+    pub(super) rest: Rest<'a>,
+    pub(super) len: u32,
+}
+
+impl<'a> Incoming<'a> {
+    /// A frame of one piece or more.
+    pub(super) fn gathered(pieces: &'a [&'a [u8]], len: u32) -> Incoming<'a> {
+        match pieces {
+            [] => Incoming { head: &[], rest: Rest::Nothing, len },
+            [head] => Incoming { head, rest: Rest::Nothing, len },
+            [head, more @ ..] => Incoming { head, rest: Rest::Pieces(more), len },
+        }
+    }
+
+    /// The pieces behind the first.
+    pub(super) fn more(&self) -> &'a [&'a [u8]] {
+        if let Rest::Pieces(more) = self.rest { more } else { &[] }
+    }
+
+    /// What its checksums are worth. `parsed` comes by value: where nobody asks, it need not lie in memory.
+    #[inline(never)]
+    pub(super) fn verify(&self, parsed: Parsed) -> u32 {
+        match self.more() {
+            [] if self.head.len() >= self.len as usize => checksums::verify(&parsed, self.head),
+            _ => checksums::verify(&parsed, &self.in_one()),
+        }
+    }
+
+    /// All its bytes in one piece.
+    #[cold]
+    fn in_one(&self) -> Vec<u8> {
+        let mut frame = [&[self.head], self.more()].concat().concat();
+        frame.resize(self.len as usize, 0);
+        frame
+    }
+}

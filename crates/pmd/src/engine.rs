@@ -1,23 +1,22 @@
 //! The NIC half of a port: what the NIC core does with it in one turn.
 
+mod burst;
 mod flight;
 mod incoming;
-pub(crate) mod receive;
+mod near;
+pub(crate) mod pipeline;
+mod receive;
+pub(crate) mod rings;
 pub(crate) mod shared;
 pub(crate) mod tags;
 mod transmit;
 
 use std::sync::Arc;
 
-use memory::Memory;
-use memory::Ps;
-use memory::native::Foreign;
+use memory::{Memory, Ps};
 use nic::Pace;
 use packet::Rss;
-use rings::tx::NicTx;
-use rings::{AnyNic, Nic};
 
-use crate::View;
 use crate::args::{Args, Wire};
 use crate::counters::Counters;
 use crate::error::Error;
@@ -25,44 +24,11 @@ use crate::filter::Filter;
 use crate::lower::Lower;
 use crate::source::Stock;
 use flight::Flight;
+use near::Near;
+use pipeline::{Checks, Pipeline};
+use rings::Rings;
 use shared::SharedEngine;
 use tags::Tags;
-
-/// The rings' NIC halves, between start and reset.
-pub(crate) struct Rings {
-    pub(crate) m: View,
-    pub(crate) nic: AnyNic<View>,
-    pub(crate) tx: NicTx<View>,
-    /// Data of the segments to send: an address and nothing in front of it.
-    pub(crate) sent: Foreign,
-    pub(crate) rx_queues: u16,
-    /// Host halves of an Rx queue: queue `q` has number `q * threads` and those that follow.
-    pub(crate) threads: u16,
-    /// Judges the order of forwarded frames, if asked for.
-    pub(crate) tags: Option<Tags>,
-    /// Bytes before each frame: a tag, or none.
-    pub(crate) front: u16,
-    /// The longest frame to receive, in bytes.
-    pub(crate) max_frame: u32,
-    /// Whether IP and transport checksums are looked at.
-    pub(crate) checksums: bool,
-    pub(crate) flight: Flight,
-    /// Whether descriptors name buffers that the port below gets, not bytes to copy.
-    pub(crate) passes: bool,
-}
-
-impl Rings {
-    /// Stops or starts all halves of an Rx queue.
-    pub(crate) fn switch_rx(&mut self, queue: u16, on: bool) {
-        let first = queue * self.threads;
-        for half in first..first + self.threads {
-            match on {
-                true => self.nic.start_queue(&mut self.m, half),
-                false => self.nic.stop_queue(&mut self.m, half),
-            }
-        }
-    }
-}
 
 /// The far end of a port's wire.
 pub(crate) enum Far {
@@ -78,15 +44,13 @@ pub(crate) enum Far {
 
 /// A port's NIC half.
 pub(crate) struct Engine {
-    pub(crate) rings: Option<Rings>,
     /// Whether the NIC core serves it.
-    pub(crate) running: bool,
-    pub(crate) far: Far,
-    pub(crate) filter: Filter,
-    pub(crate) rss: Rss,
+    running: bool,
+    near: Near,
+    flight: Flight,
+    far: Far,
     rx_wire: Pace,
     tx_wire: Pace,
-    pub(crate) counters: &'static Counters,
 }
 
 /// What a port can take from a peer.
@@ -108,30 +72,93 @@ impl Engine {
             (_, None) => Far::Own,
         };
         Ok(Engine {
-            rings: None,
             running: false,
+            near: Near { rings: None, tags: None, pipeline: Pipeline::new(), counters },
+            flight: Flight::default(),
             far,
-            filter: Filter::default(),
-            rss: Rss::spread(1),
             rx_wire: Pace::new(args.rx_bps),
             tx_wire: Pace::new(args.tx_bps),
-            counters,
         })
     }
 
     /// Takes the rings of a start. Their clock begins with them, and so do the wires.
-    pub(crate) fn equip(&mut self, rings: Rings) {
+    ///
+    /// # Errors
+    /// What was set before the start does not fit the queues: nothing is taken.
+    pub(crate) fn equip(&mut self, rings: Rings, tags: Option<Tags>, checks: Checks) -> Result<(), Error> {
+        self.near.pipeline.fits(rings.rx_queues)?;
+        self.near.pipeline.checks = checks;
+        self.near.tags = tags;
+        self.near.rings = Some(rings);
         self.rx_wire.restart();
         self.tx_wire.restart();
-        self.rings = Some(rings);
+        Ok(())
+    }
+
+    /// Drops the rings, and what is in flight from them.
+    pub(crate) fn strip(&mut self) {
+        self.flight = Flight::default();
+        self.near.tags = None;
+        self.near.rings = None;
+    }
+
+    /// Begins the NIC core's work, if there are rings.
+    pub(crate) fn run(&mut self) {
+        self.running = self.near.rings.is_some();
+    }
+
+    /// Ends the NIC core's work: the host halves may drain.
+    pub(crate) fn stop(&mut self) {
+        self.running = false;
+        if let Some(rings) = &mut self.near.rings {
+            self.flight.clear();
+            rings.stop();
+        }
+    }
+
+    /// Stops or starts all halves of an Rx queue; `None` without rings.
+    pub(crate) fn switch_rx(&mut self, queue: u16, on: bool) -> Option<()> {
+        self.near.rings.as_mut().map(|rings| rings.switch_rx(queue, on))
+    }
+
+    /// Stops or starts a Tx queue; `None` without rings.
+    pub(crate) fn switch_tx(&mut self, queue: u16, on: bool) -> Option<()> {
+        let rings = self.near.rings.as_mut()?;
+        if !on {
+            self.flight.clear_queue(queue);
+        }
+        rings.switch_tx(queue, on);
+        Some(())
+    }
+
+    /// Sets which frames pass.
+    pub(crate) fn set_filter(&mut self, filter: &Filter) {
+        self.near.pipeline.filter = filter.clone();
+    }
+
+    /// Sets what leads frames to queues.
+    ///
+    /// # Errors
+    /// The indirection table has a queue that is not there.
+    pub(crate) fn set_rss(&mut self, rss: Rss) -> Result<(), Error> {
+        let queues = self.near.rings.as_ref().map_or(u16::MAX, |rings| rings.rx_queues);
+        self.near.pipeline.steer_by(rss, queues)
     }
 
     /// Sets the far end of the wire. What was collected for the old end is lost on the way; its buffers go back as sent.
     pub(crate) fn set_far(&mut self, far: Far) {
-        if let Some(rings) = &mut self.rings {
-            rings.abandon();
+        if let Some(rings) = &mut self.near.rings {
+            self.flight.abandon(rings);
         }
         self.far = far;
+    }
+
+    /// The peer, which is none from now on.
+    pub(crate) fn take_peer(&mut self) -> Option<Arc<SharedEngine>> {
+        match &mut self.far {
+            Far::Peer(peer) => peer.take(),
+            _ => None,
+        }
     }
 
     /// One turn: a burst in each direction and the notices that are due. Whether there was anything to do.
@@ -139,32 +166,18 @@ impl Engine {
         if !self.running {
             return false;
         }
-        let came = match self.far {
-            Far::Stock(_) => self.receive_stock(),
-            Far::Lower(Some(lower)) => self.receive_lower(&lower),
-            _ => false,
-        };
+        let came = self.receive();
         let went = self.transmit();
-        if let Some(rings) = &mut self.rings {
-            rings.nic.poll(&mut rings.m);
+        if let Some(rings) = &mut self.near.rings {
+            rings.poll();
         }
         came || went
-    }
-
-    /// Ends the NIC core's work: the host halves may drain.
-    pub(crate) fn stop(&mut self) {
-        self.running = false;
-        if let Some(rings) = &mut self.rings {
-            rings.flight.clear();
-            rings.tx.tell(&mut rings.m);
-            rings.nic.stop(&mut rings.m);
-        }
     }
 
     /// Now, if a wire has a rate: reading the clock costs as much as a frame.
     fn clock(&mut self) -> Ps {
         let limits = self.rx_wire.limits() || self.tx_wire.limits();
-        match &mut self.rings {
+        match &mut self.near.rings {
             Some(rings) if limits => rings.m.now(),
             _ => Ps::ZERO,
         }

@@ -15,9 +15,11 @@ use rings::tx;
 use crate::View;
 use crate::args::Args;
 use crate::counters::Counters;
+use crate::engine::pipeline::Checks;
+use crate::engine::rings::Rings;
 use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
-use crate::engine::{Engine, Far, Rings};
+use crate::engine::{Engine, Far};
 use crate::error::Error;
 use crate::limits::HALVES;
 use crate::lower::Lower;
@@ -116,9 +118,9 @@ impl Port {
         self.stop()
     }
 
-    fn with_rings<R>(&self, f: impl FnOnce(&mut Rings) -> R) -> Result<R, Error> {
-        let none = || Error::Invalid(format!("{}: not started", self.name));
-        self.engine.with(|e| e.rings.as_mut().map(f))?.ok_or_else(none)
+    /// A call that wants rings.
+    fn started(&self, call: impl FnOnce(&mut Engine) -> Option<()>) -> Result<(), Error> {
+        self.engine.with(call)?.ok_or_else(|| Error::Invalid(format!("{}: not started", self.name)))
     }
 
     fn halves(&self) -> MutexGuard<'_, Halves> {
@@ -200,18 +202,16 @@ impl Port {
                 sent: sent(),
                 rx_queues: start.rx_rings(),
                 threads: self.args.threads() as u16,
-                tags: self.args.reorder.then(|| Tags::new(self.counters)),
                 front: self.args.front() as u16,
-                max_frame: start.max_frame,
-                checksums: start.checksums,
-                flight: Default::default(),
                 passes: self.args.emulate,
             };
             if start.rx_queues == 0 {
                 rings.switch_rx(0, false);
             }
+            let tags = self.args.reorder.then(|| Tags::new(self.counters));
+            let checks = Checks { max_frame: start.max_frame, checksums: start.checksums };
             // The only hand-shake, and the last thing that may fail: a start that fails leaves nothing behind.
-            self.engine.with(|e| e.fits(start).map(|()| e.equip(rings)))??;
+            self.engine.with(|e| e.equip(rings, tags, checks))??;
             Ok((hosts, tx_hosts))
         });
         let (hosts, tx_hosts) = match built {
@@ -241,7 +241,7 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn run(&self) -> Result<(), Error> {
-        self.engine.with(|e| e.running = e.rings.is_some())
+        self.engine.with(Engine::run)
     }
 
     /// The NIC core touches nothing of the port any more: its queues can be drained.
@@ -260,7 +260,7 @@ impl Port {
     /// # Safety
     /// The port is stopped, and no lcore uses a queue of it.
     pub(crate) unsafe fn reset(&self) -> Result<(), Error> {
-        self.engine.with(|e| e.rings = None)?;
+        self.engine.with(Engine::strip)?;
         let halves = core::mem::take(&mut *self.halves());
         // SAFETY: all came from `Box::into_raw` in `start`, once; the caller promises that nobody uses them.
         // The region goes last: nothing with a handle into it is left.
@@ -293,7 +293,7 @@ impl Port {
     /// # Errors
     /// The port has not started, or the NIC core does not answer.
     pub(crate) fn switch_rx(&self, queue: u16, on: bool) -> Result<(), Error> {
-        self.with_rings(|r| r.switch_rx(queue, on))
+        self.started(|e| e.switch_rx(queue, on))
     }
 
     /// Stops or starts one Tx queue. It drains after the stop.
@@ -301,14 +301,7 @@ impl Port {
     /// # Errors
     /// As [`switch_rx`](Self::switch_rx).
     pub(crate) fn switch_tx(&self, queue: u16, on: bool) -> Result<(), Error> {
-        self.with_rings(|r| match on {
-            true => r.tx.start_queue(&mut r.m, queue),
-            false => {
-                r.flight.clear_queue(queue);
-                r.tx.stop_queue(queue);
-                r.tx.tell(&mut r.m);
-            }
-        })
+        self.started(|e| e.switch_tx(queue, on))
     }
 
     /// Sets which frames the port takes.
@@ -316,7 +309,7 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn filter(&self, filter: &crate::filter::Filter) -> Result<(), Error> {
-        self.engine.with(|e| e.filter = filter.clone())
+        self.engine.with(|e| e.set_filter(filter))
     }
 
     /// Sets key, fields and indirection table.
@@ -325,10 +318,7 @@ impl Port {
     /// They are not possible, or the NIC core does not answer.
     pub(crate) fn rss(&self, key: &[u8], fields: Fields, table: &[u16]) -> Result<(), Error> {
         let rss = Rss::new(key, table).map_err(|e| Error::Invalid(e.to_string()))?.with_fields(fields);
-        self.engine.with(|e| {
-            let queues = e.rings.as_ref().map_or(u16::MAX, |r| r.rx_queues);
-            leads_to(&rss, queues).map(|()| e.rss = rss)
-        })?
+        self.engine.with(|e| e.set_rss(rss))?
     }
 
     /// Joins two ports by a wire.
@@ -350,10 +340,7 @@ impl Port {
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn unpair(&self) -> Result<(), Error> {
-        let peer = self.engine.with(|e| match &mut e.far {
-            Far::Peer(peer) => peer.take(),
-            _ => None,
-        })?;
+        let peer = self.engine.with(Engine::take_peer)?;
         peer.map_or(Ok(()), |peer| peer.with(|e| e.set_far(Far::Peer(None))))
     }
 
@@ -398,24 +385,6 @@ fn sent() -> Foreign {
     // SAFETY: a segment's length, which `check` gets, is what the driver read from the mbuf; nothing is
     // written through it.
     unsafe { Foreign::new(0, u32::MAX) }
-}
-
-/// Whether every entry of the indirection table is a queue.
-fn leads_to(rss: &Rss, queues: u16) -> Result<(), Error> {
-    match rss.table().iter().find(|q| **q >= queues) {
-        Some(q) => Err(Error::Invalid(format!(
-            "RSS indirection table: queue {q}; allowed: 0 to {}",
-            queues.saturating_sub(1)
-        ))),
-        None => Ok(()),
-    }
-}
-
-impl Engine {
-    /// Whether what was set before the start fits the queues.
-    fn fits(&self, start: &Start) -> Result<(), Error> {
-        leads_to(&self.rss, start.rx_rings())
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,15 @@
 //! Frames between a transmit ring and the wire.
 
-use memory::Ps;
+use memory::native::Foreign;
+use memory::{Memory, Ps};
 use nic::Pace;
 use rings::Segment;
 
 use super::incoming::Incoming;
-use crate::limits::SLACK;
+use super::rings::Rings;
+use super::tags::Tags;
+use crate::View;
+use crate::limits::{SLACK, TAG};
 
 /// A collected frame: its queue, its descriptors, whose pieces lie in [`Flight::pieces`] unless pointers are
 /// passed, the first of their buffers, its bytes.
@@ -23,9 +27,9 @@ pub(super) struct Collected {
 #[derive(Default)]
 pub(crate) struct Flight {
     pub(super) frames: Vec<Collected>,
-    pub(super) pieces: Vec<&'static [u8]>,
+    pieces: Vec<&'static [u8]>,
     /// Scratch: descriptors of the frame in hand.
-    pub(super) segments: Vec<Segment>,
+    segments: Vec<Segment>,
 }
 
 impl Flight {
@@ -38,6 +42,56 @@ impl Flight {
     /// Forgets the frames of one queue.
     pub(crate) fn clear_queue(&mut self, queue: u16) {
         self.frames.retain(|f| f.queue != queue);
+    }
+
+    /// Gives up what is in flight, as sent. Passed pointers stay: nobody else has them yet.
+    pub(super) fn abandon(&mut self, rings: &mut Rings) {
+        if rings.passes {
+            return;
+        }
+        for f in self.frames.drain(..) {
+            rings.tx.sent(&mut rings.m, f.queue, f.pieces);
+        }
+        self.pieces.clear();
+    }
+
+    /// Collects frames until `most` are in flight or the wire is busy; how many are.
+    pub(super) fn collect(
+        &mut self,
+        rings: &mut Rings,
+        mut tags: Option<&mut Tags>,
+        most: usize,
+        mut wire: Option<(&mut Pace, Ps)>,
+    ) -> usize {
+        let Rings { m, tx, sent, passes, .. } = rings;
+        while self.frames.len() < most {
+            if let Some((pace, now)) = &wire
+                && pace.free() > *now
+            {
+                break;
+            }
+            let Some((queue, _)) = tx.collect(m, &mut self.segments) else { break };
+            let first = self.pieces.len();
+            let mut len = 0;
+            for s in &self.segments {
+                if !*passes {
+                    self.pieces.extend(data(m, *sent, s));
+                }
+                len += u32::from(s.len);
+            }
+            if let (Some(tags), Some(first)) = (tags.as_mut(), self.segments.first())
+                && u32::from(first.off) == TAG
+            {
+                let tag = Segment { off: 0, len: first.off, ..*first };
+                tags.leaves(queue, data(m, *sent, &tag).unwrap_or_default());
+            }
+            let (pieces, buf) = (self.segments.len(), self.segments.first().map_or(0, |s| s.buf.0));
+            self.frames.push(Collected { queue, first, pieces, buf, len });
+            if let Some((pace, now)) = &mut wire {
+                pace.send(now.saturating_sub(SLACK), len);
+            }
+        }
+        self.frames.len()
     }
 
     pub(super) fn pieces(&self, f: &Collected) -> &[&'static [u8]] {
@@ -90,6 +144,15 @@ impl Flight {
             f.first -= through;
         }
     }
+}
+
+/// The bytes of a segment.
+fn data(m: &View, sent: Foreign, s: &Segment) -> Option<&'static [u8]> {
+    let (off, len) = (u32::from(s.off), u32::from(s.len));
+    let buf = m.check(sent, s.buf.0, off + len).ok()?;
+    // SAFETY: the driver posted the address of `off + len` bytes of an mbuf, which the application has handed
+    // over and may not touch until the segment is told as sent: until then alone it is in `Flight`.
+    Some(unsafe { sent.bytes(buf, off, len) })
 }
 
 #[cfg(test)]

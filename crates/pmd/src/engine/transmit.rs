@@ -2,72 +2,14 @@
 
 use core::ffi::c_void;
 
-use memory::native::Foreign;
-use memory::{Memory, Ps};
-use nic::Pace;
-use rings::Segment;
-
-use super::flight::{Collected, Flight};
+use super::flight::Flight;
+use super::near::Near;
+use super::receive::from_flight;
 use super::shared::SharedEngine;
-use super::{Engine, Far, Rings, Taken};
+use super::{Engine, Far, Taken};
 use crate::counters::add;
-use crate::limits::{BURST, SLACK, TAG};
+use crate::limits::BURST;
 use crate::lower::{Lower, Pass};
-
-impl Rings {
-    /// Gives up what is in flight, as sent. Passed pointers stay: nobody else has them yet.
-    pub(crate) fn abandon(&mut self) {
-        if self.passes {
-            return;
-        }
-        for f in self.flight.frames.drain(..) {
-            self.tx.sent(&mut self.m, f.queue, f.pieces);
-        }
-        self.flight.pieces.clear();
-    }
-
-    /// Collects frames until `most` are in flight or the wire is busy; how many are.
-    fn collect(&mut self, most: usize, mut wire: Option<(&mut Pace, Ps)>) -> usize {
-        let Rings { m, tx, sent, flight, tags, passes, .. } = self;
-        while flight.frames.len() < most {
-            if let Some((pace, now)) = &wire
-                && pace.free() > *now
-            {
-                break;
-            }
-            let Some((queue, _)) = tx.collect(m, &mut flight.segments) else { break };
-            let first = flight.pieces.len();
-            let mut len = 0;
-            for s in &flight.segments {
-                if !*passes {
-                    flight.pieces.extend(data(m, *sent, s));
-                }
-                len += u32::from(s.len);
-            }
-            if let (Some(tags), Some(first)) = (tags.as_mut(), flight.segments.first())
-                && u32::from(first.off) == TAG
-            {
-                let tag = Segment { off: 0, len: first.off, ..*first };
-                tags.leaves(queue, data(m, *sent, &tag).unwrap_or_default());
-            }
-            let (pieces, buf) = (flight.segments.len(), flight.segments.first().map_or(0, |s| s.buf.0));
-            flight.frames.push(Collected { queue, first, pieces, buf, len });
-            if let Some((pace, now)) = &mut wire {
-                pace.send(now.saturating_sub(SLACK), len);
-            }
-        }
-        flight.frames.len()
-    }
-}
-
-/// The bytes of a segment.
-fn data(m: &crate::View, sent: Foreign, s: &Segment) -> Option<&'static [u8]> {
-    let (off, len) = (u32::from(s.off), u32::from(s.len));
-    let buf = m.check(sent, s.buf.0, off + len).ok()?;
-    // SAFETY: the driver posted the address of `off + len` bytes of an mbuf, which the application has handed
-    // over and may not touch until the segment is told as sent: until then alone it is in `Flight`.
-    Some(unsafe { sent.bytes(buf, off, len) })
-}
 
 /// What became of the first frames in flight.
 struct Done {
@@ -90,55 +32,51 @@ impl Done {
 
 impl Engine {
     /// Sends a burst; whether there was anything to send.
+    #[inline(never)] // as those that receive
     pub(super) fn transmit(&mut self) -> bool {
         let now = self.clock();
-        let Some(rings) = &mut self.rings else { return false };
-        if rings.passes && !matches!(self.far, Far::Lower(Some(_)) if self.filter.link_up) {
+        let Engine { near, flight, far, rx_wire, tx_wire, .. } = self;
+        let Some(rings) = &mut near.rings else { return false };
+        let link_up = near.pipeline.filter.link_up;
+        if rings.passes && !matches!(far, Far::Lower(Some(_)) if link_up) {
             return false; // nobody to pass pointers to: they wait in the rings
         }
-        let wire = self.tx_wire.limits().then_some((&mut self.tx_wire, now));
-        if rings.collect(BURST, wire) == 0 {
+        let wire = tx_wire.limits().then_some((tx_wire, now));
+        if flight.collect(rings, near.tags.as_mut(), BURST, wire) == 0 {
             return false;
         }
-        // The far end needs the engine beside the frames in flight.
-        let flight = core::mem::take(&mut rings.flight);
-        let done = match &self.far {
-            _ if !self.filter.link_up => Done::lost(&flight),
-            Far::Own => {
-                let n = flight.carried(&mut self.rx_wire, now);
-                self.receive(flight.incoming(n));
-                Done::sent(n)
-            }
+        let done = match far {
+            _ if !link_up => Done::lost(flight),
+            Far::Own => Done::sent(from_flight(near, flight, rx_wire, now)),
             Far::Stock(_) => Done::sent(flight.frames.len()),
-            Far::Peer(Some(peer)) => match to_peer(peer, &flight) {
+            Far::Peer(Some(peer)) => match to_peer(peer, flight) {
                 Some(Taken::First(n)) => Done::sent(n),
-                Some(Taken::Down) => Done::lost(&flight),
+                Some(Taken::Down) => Done::lost(flight),
                 None => Done::sent(0),
             },
-            Far::Lower(Some(Lower { tx_pass: Some(pass), ctx, .. })) => pass_on(*pass, *ctx, &flight),
-            Far::Lower(Some(lower)) => to_lower(lower, &flight),
-            Far::Peer(None) | Far::Lower(None) => Done::lost(&flight),
+            Far::Lower(Some(Lower { tx_pass: Some(pass), ctx, .. })) => pass_on(*pass, *ctx, flight),
+            Far::Lower(Some(lower)) => to_lower(lower, flight),
+            Far::Peer(None) | Far::Lower(None) => Done::lost(flight),
         };
-        self.finish(flight, done)
+        finish(near, flight, &done)
     }
+}
 
-    /// The first frames in flight are through: the application may have their buffers back.
-    fn finish(&mut self, mut flight: Flight, done: Done) -> bool {
-        let Some(rings) = &mut self.rings else { return false };
-        for (i, f) in flight.frames[..done.frames].iter().enumerate() {
-            rings.tx.sent(&mut rings.m, f.queue, f.pieces);
-            let Some(counters) = self.counters.tx.get(usize::from(f.queue)) else { continue };
-            if i < done.frames - done.lost {
-                add(&counters.packets, 1);
-                add(&counters.bytes, u64::from(f.len));
-            } else {
-                add(&counters.faults, 1);
-            }
+/// The first frames in flight are through: the application may have their buffers back. Whether there were any.
+fn finish(near: &mut Near, flight: &mut Flight, done: &Done) -> bool {
+    let Some(rings) = &mut near.rings else { return false };
+    for (i, f) in flight.frames[..done.frames].iter().enumerate() {
+        rings.tx.sent(&mut rings.m, f.queue, f.pieces);
+        let Some(counters) = near.counters.tx.get(usize::from(f.queue)) else { continue };
+        if i < done.frames - done.lost {
+            add(&counters.packets, 1);
+            add(&counters.bytes, u64::from(f.len));
+        } else {
+            add(&counters.faults, 1);
         }
-        flight.advance(done.frames);
-        rings.flight = flight;
-        done.frames > 0
     }
+    flight.advance(done.frames);
+    done.frames > 0
 }
 
 /// Copies frames into buffers of the port below and sends them: as many as it had buffers for.

@@ -1,0 +1,67 @@
+//! The near end of a port's wire: what comes from it goes through the pipeline into the rings, and is counted.
+
+use arrayvec::ArrayVec;
+use rings::{Frame, Outcome, Rest};
+
+use super::burst::Burst;
+use super::incoming::Incoming;
+use super::pipeline::Pipeline;
+use super::rings::Rings;
+use super::tags::Tags;
+use crate::counters::{Counters, add};
+use crate::limits::{BURST, TAG};
+
+/// The near end of the wire.
+pub(super) struct Near {
+    /// Between start and reset.
+    pub(super) rings: Option<Rings>,
+    /// Judges the order of forwarded frames, if asked for.
+    pub(super) tags: Option<Tags>,
+    pub(super) pipeline: Pipeline,
+    pub(super) counters: &'static Counters,
+}
+
+impl Near {
+    /// Takes at most [`BURST`] frames from the wire; how many were delivered.
+    #[inline(always)]
+    pub(super) fn receive<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
+        if self.tags.is_some() {
+            return self.receive_tagged(frames);
+        }
+        let Near { rings: Some(rings), pipeline, counters, .. } = self else { return 0 };
+        let mut burst = Burst::new();
+        for f in frames.take(BURST) {
+            match pipeline.admit(&f) {
+                Ok((queue, frame)) => burst.push(queue, frame),
+                Err(outcome) => refuse(counters, outcome),
+            }
+        }
+        rings.deliver(counters, &burst)
+    }
+
+    /// [`receive`](Self::receive) with a tag before each frame.
+    #[inline(never)]
+    fn receive_tagged<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
+        let Near { rings: Some(rings), tags: Some(tags), pipeline, counters } = self else { return 0 };
+        let mut passed = ArrayVec::<_, BURST>::new();
+        tags.begin();
+        for f in frames.take(BURST) {
+            match pipeline.admit(&f) {
+                Ok((queue, frame)) => passed.push((queue, tags.tag(&f), frame.len, frame.meta)),
+                Err(outcome) => refuse(counters, outcome),
+            }
+        }
+        let mut burst = Burst::new();
+        for (queue, at, len, meta) in passed {
+            let (head, len) = (tags.copy(at), len + TAG as u16);
+            burst.push(queue, Frame { head, rest: Rest::Nothing, len, meta });
+        }
+        rings.deliver(counters, &burst)
+    }
+}
+
+/// Counts a frame that goes no further. Before RSS there is no queue: the first one's counters stand for the
+/// port's.
+fn refuse(counters: &Counters, outcome: Outcome) {
+    add(&counters.rx[0].outcome[outcome as usize], 1);
+}

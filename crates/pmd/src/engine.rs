@@ -86,7 +86,7 @@ impl Engine {
     /// # Errors
     /// What was set before the start does not fit the queues: nothing is taken.
     pub(crate) fn equip(&mut self, rings: Rings, tags: Option<Tags>, checks: Checks) -> Result<(), Error> {
-        self.near.pipeline.fits(rings.rx_queues)?;
+        self.near.pipeline.fits(rings.halves.queues())?;
         self.near.pipeline.checks = checks;
         self.near.tags = tags;
         self.near.rings = Some(rings);
@@ -141,7 +141,7 @@ impl Engine {
     /// # Errors
     /// The indirection table has a queue that is not there.
     pub(crate) fn set_rss(&mut self, rss: Rss) -> Result<(), Error> {
-        let queues = self.near.rings.as_ref().map_or(u16::MAX, |rings| rings.rx_queues);
+        let queues = self.near.rings.as_ref().map_or(u16::MAX, |rings| rings.halves.queues());
         self.near.pipeline.steer_by(rss, queues)
     }
 

@@ -11,6 +11,7 @@ mod engine;
 mod error;
 pub mod ffi;
 mod filter;
+mod halves;
 mod limits;
 mod lower;
 mod nic_core;

@@ -3,7 +3,6 @@
 //! It holds a NIC core and an engine, which the NIC core serves. Neither of the two knows the port: when it is dropped, it
 //! lets go of both.
 
-use core::iter;
 use core::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -21,6 +20,7 @@ use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
 use crate::engine::{Engine, Far};
 use crate::error::Error;
+use crate::halves::RxHalves;
 use crate::limits::HALVES;
 use crate::lower::Lower;
 use crate::nic_core::NicCore;
@@ -41,6 +41,8 @@ pub struct Port {
 #[derive(Default)]
 struct Halves {
     rx: Vec<*mut RxQueue>,
+    /// Which of them is whose.
+    rx_numbers: RxHalves,
     tx: Vec<*mut TxQueue>,
     region: Option<*mut Region>,
 }
@@ -133,15 +135,16 @@ impl Port {
     /// A size is not allowed.
     pub(crate) fn memory(&self, start: &Start) -> Result<usize, Error> {
         let (queues, threads) = (u32::from(start.rx_rings()), self.args.threads());
-        if queues * threads > HALVES {
-            let (halves, most) = (queues * threads, HALVES / threads);
+        let halves = self.halves_of(start.rx_rings()).count();
+        if halves > HALVES {
+            let most = HALVES / threads;
             let what =
                 format!("{queues} Rx queues, threads={threads}: {halves} host halves; allowed: {HALVES}");
             return Err(Error::Invalid(format!("{}: {what}, here {most} Rx queues", self.name)));
         }
         // First, as the rings have other words for it.
         self.args.fits(start.rx_desc, queues)?;
-        self.args.interface(start.rx_desc, queues).validate(queues * threads)?;
+        self.args.interface(start.rx_desc, queues).validate(halves)?;
         tx_sizes(start).validate(u32::from(start.tx_rings()))?;
         // Laid out on trial: no second account of what the rings take. The memory is little more than they
         // need, as a program that locks its memory gets all that it asks for.
@@ -169,7 +172,8 @@ impl Port {
         let frames = frames(start, self.args.front())?;
         let interface = self.args.interface(start.rx_desc, queues);
         let mut space = region.words_of::<Foreign>();
-        let (hosts, nic) = rings::build(&mut space, &interface, queues * self.args.threads(), frames)?;
+        let halves = self.halves_of(start.rx_rings()).count();
+        let (hosts, nic) = rings::build(&mut space, &interface, halves, frames)?;
         let (tx_hosts, tx) = tx::build(&mut space, tx_sizes(start), u32::from(start.tx_rings()))?;
         Ok((hosts, nic, tx_hosts, tx))
     }
@@ -200,8 +204,7 @@ impl Port {
                 nic,
                 tx,
                 sent: sent(),
-                rx_queues: start.rx_rings(),
-                threads: self.args.threads() as u16,
+                halves: self.halves_of(start.rx_rings()),
                 front: self.args.front() as u16,
                 passes: self.args.emulate,
             };
@@ -223,11 +226,13 @@ impl Port {
             }
         };
         let m: View = lasting.view_of();
-        let told = self.counters.host.iter().flat_map(|told| iter::repeat_n(told, self.threads()));
-        let received = usize::from(start.rx_queues) * self.threads();
-        for (host, told) in hosts.into_iter().take(received).zip(told) {
-            let queue = RxQueue::new(m.clone(), host, start.rx_desc, &told.value);
-            halves.rx.push(Box::into_raw(Box::new(queue)));
+        halves.rx_numbers = self.halves_of(start.rx_queues);
+        let mut hosts = hosts.into_iter();
+        for (queue, told) in (0..start.rx_queues).zip(&self.counters.host) {
+            for host in hosts.by_ref().take(halves.rx_numbers.of(queue).len()) {
+                let half = RxQueue::new(m.clone(), host, start.rx_desc, &told.value);
+                halves.rx.push(Box::into_raw(Box::new(half)));
+            }
         }
         for host in tx_hosts.into_iter().take(usize::from(start.tx_queues)) {
             halves.tx.push(Box::into_raw(Box::new(TxQueue::new(m.clone(), host, start.tx_desc))));
@@ -274,13 +279,13 @@ impl Port {
 
     /// A half of an Rx queue of a started port.
     pub(crate) fn rxq(&self, queue: u16, half: u16) -> Option<*mut RxQueue> {
-        let (queue, half) = (usize::from(queue), usize::from(half));
-        self.halves().rx.get(queue * self.threads() + half).copied().filter(|_| half < self.threads())
+        let halves = self.halves();
+        halves.rx.get(halves.rx_numbers.number(queue, half)?).copied()
     }
 
-    /// Halves of an Rx queue.
-    fn threads(&self) -> usize {
-        self.args.threads() as usize
+    /// The halves that so many Rx queues have.
+    fn halves_of(&self, queues: u16) -> RxHalves {
+        RxHalves::new(queues, self.args.threads() as u16)
     }
 
     /// A Tx queue of a started port.

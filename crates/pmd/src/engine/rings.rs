@@ -7,6 +7,7 @@ use rings::{AnyNic, Frame, Nic, Outcome};
 use super::burst::Burst;
 use crate::View;
 use crate::counters::{Counters, add};
+use crate::halves::RxHalves;
 use crate::limits::{BURST, QUEUES};
 
 /// The NIC halves of the rings.
@@ -16,9 +17,7 @@ pub(crate) struct Rings {
     pub(crate) tx: NicTx<View>,
     /// Data of the segments to send: an address and nothing in front of it.
     pub(crate) sent: Foreign,
-    pub(crate) rx_queues: u16,
-    /// Host halves of an Rx queue: queue `q` has number `q * threads` and those that follow.
-    pub(crate) threads: u16,
+    pub(crate) halves: RxHalves,
     /// Bytes before each frame: a tag, or none.
     pub(crate) front: u16,
     /// Whether descriptors name buffers that the port below gets, not bytes to copy.
@@ -28,8 +27,7 @@ pub(crate) struct Rings {
 impl Rings {
     /// Stops or starts all halves of an Rx queue.
     pub(crate) fn switch_rx(&mut self, queue: u16, on: bool) {
-        let first = queue * self.threads;
-        for half in first..first + self.threads {
+        for half in self.halves.of(queue) {
             match on {
                 true => self.nic.start_queue(&mut self.m, half),
                 false => self.nic.stop_queue(&mut self.m, half),
@@ -60,7 +58,7 @@ impl Rings {
 
     /// Stores a burst, queue by queue, each queue's frames in order; how many were delivered.
     pub(super) fn deliver(&mut self, counters: &Counters, burst: &Burst<'_>) -> usize {
-        if self.rx_queues == 1 {
+        if self.halves.queues() == 1 {
             return self.store(counters, 0, burst.frames());
         }
         let mut stored = 0;
@@ -74,7 +72,7 @@ impl Rings {
         let counters = &counters.rx[usize::from(queue).min(QUEUES - 1)];
         let mut outcomes = [Outcome::RingFull; BURST];
         let outcomes = &mut outcomes[..frames.len()];
-        self.nic.deliver(&mut self.m, queue * self.threads, frames, outcomes);
+        self.nic.deliver(&mut self.m, self.halves.first(queue), frames, outcomes);
         let front = self.front;
         let fates = || frames.iter().zip(outcomes.iter());
         let delivered = fates().filter(|(_, o)| **o == Outcome::Delivered);

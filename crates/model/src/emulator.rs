@@ -15,7 +15,6 @@ use rings::pool::CoreCache;
 use rings::{AnyNic, Buffers, Completion, Frame, Host, Interface, Nic, Outcome, SizeError, privring};
 
 use crate::agents::Book;
-use crate::profile::Server;
 use crate::run::Plug;
 use crate::scenario::Scenario;
 use crate::space::{ModelSpace, PoolId, Table};
@@ -23,12 +22,6 @@ use crate::view::View;
 
 /// Frames taken off a physical ring in one go.
 const BURST: usize = 32;
-
-/// How far an emulator may run ahead of a worker: no other agent sees sooner what it does.
-pub(crate) fn window(server: &Server) -> Ps {
-    let c = &server.constants;
-    Ps(((c.snoop_ns.value + c.remote_ns.value) * 1e3) as u64)
-}
 
 /// Physical rings of a port of `queues`, and the buffers that each holds: as many as the virtual ones,
 /// apart from each other where those are (rxbisect §5).
@@ -308,8 +301,8 @@ mod tests {
     use crate::app::App;
     use crate::engine::Engine;
     use crate::meter::Meter;
-    use crate::profile::NicKind;
-    use crate::scenario::{BURST, Start, TX_RING, WINDOW};
+    use crate::profile::{NicKind, Server, WINDOW};
+    use crate::scenario::{BURST, Start, TX_RING};
     use crate::sim::{Agent, Sim};
 
     const QUEUES: u32 = 2;

@@ -11,7 +11,6 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use memory::Ps;
 
-use crate::scenario::LONGEST;
 use crate::schedule::PARKED;
 use crate::sim::{Agent, Sim, Slot, Warm};
 use crate::view::{View, World};
@@ -20,6 +19,10 @@ use crate::view::{View, World};
 const STACK: usize = 256 << 10;
 /// Rounds in which every agent must have returned once it was told to.
 const STOP_ROUNDS: u32 = 10_000;
+
+/// The longest run, some ten hours of simulated time: the schedule has 56 bits for a time in ps, and an agent may wait
+/// for what comes behind the end.
+pub const LONGEST: Ps = Ps(1 << 55);
 
 /// Why a run ended before its time.
 #[derive(Debug, thiserror::Error)]

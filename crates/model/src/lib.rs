@@ -37,12 +37,13 @@ mod view;
 mod who;
 
 pub use app::App;
-pub use engine::{Engine, EngineError};
+pub use engine::{Engine, EngineError, LONGEST};
 pub use pcie::tlp_bytes;
 pub use peer::transfer;
+pub use profile::{Pause, WINDOW};
 pub use report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 pub use run::{Error, run};
-pub use scenario::{BURST, LONGEST, Pause, SAMPLING, Scenario, Span, Start, TX_RING, WINDOW};
+pub use scenario::{BURST, SAMPLING, Scenario, Span, Start, TX_RING};
 pub use sim::{Agent, Gauge, Sim};
 pub use space::{ModelSpace, PoolId, Table, Words};
 pub use view::View;

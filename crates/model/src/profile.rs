@@ -2,6 +2,7 @@
 
 mod check;
 mod constants;
+mod range;
 mod ranges;
 
 use std::fmt;
@@ -11,10 +12,9 @@ use serde::{Deserialize, Serialize};
 
 use rings::ddring::WriteBack;
 
-use crate::scenario::Pause;
-
 pub use constants::{Constant, Constants};
-pub use ranges::{Range, ranges};
+pub use range::Range;
+pub use ranges::ranges;
 
 /// How a full set picks its victim among the allowed ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -150,6 +150,19 @@ fn is_zero(n: &u32) -> bool {
     *n == 0
 }
 
+/// Window unless told otherwise: `pcie_write_ns`, the way from card to cache (A27).
+pub const WINDOW: Ps = Ps::from_ns(300);
+
+/// Pauses of all cores at once: what firmware (an SMI) does even to cores that the operating system leaves
+/// alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pause {
+    /// From the start of one to that of the next.
+    pub every: Ps,
+    /// How long the cores stand still.
+    pub span: Ps,
+}
+
 /// A described server.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -242,11 +255,15 @@ impl Server {
     /// cache with a card (A27), from one L2 to another between cores.
     pub fn window(&self) -> Ps {
         match self.nic.kind {
-            NicKind::Card => {
-                crate::scenario::WINDOW.min(Ps((self.constants.pcie_write_ns.value * 1e3) as u64))
-            }
+            NicKind::Card => WINDOW.min(Ps((self.constants.pcie_write_ns.value * 1e3) as u64)),
             NicKind::Core => Ps((self.constants.snoop_ns.value * 1e3) as u64),
         }
+    }
+
+    /// The same of an emulated NIC, from a worker: no other agent sees sooner what it does.
+    pub(crate) fn emulator_window(&self) -> Ps {
+        let c = &self.constants;
+        Ps(((c.snoop_ns.value + c.remote_ns.value) * 1e3) as u64)
     }
 
     /// How the card writes used descriptors back.

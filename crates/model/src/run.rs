@@ -16,7 +16,7 @@ use crate::account::{self, Window};
 use crate::agents::{self, Book};
 use crate::antagonist::Press;
 use crate::course::{Looks, PATIENCE};
-use crate::emulator::{self, Emulator, Physical};
+use crate::emulator::{Emulator, Physical};
 use crate::engine::{Engine, EngineError};
 use crate::meter::{Meter, Snapshot};
 use crate::nic_core::{self, Feed, SoftPort};
@@ -158,7 +158,7 @@ impl Run {
         let mut window = s.window;
         if s.emulated {
             sim = sim.emulated(&s.server, nic_cores.len() as u32);
-            window = window.min(emulator::window(&s.server));
+            window = window.min(s.server.emulator_window());
         }
         let mut engine = Engine::new(sim, window);
         let cores = s.server.cores as usize;

@@ -32,20 +32,6 @@ impl Start {
     }
 }
 
-/// Pauses of all cores at once: what firmware (an SMI) does even to cores that the operating system leaves
-/// alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pause {
-    /// From the start of one to that of the next.
-    pub every: Ps,
-    /// How long the cores stand still.
-    pub span: Ps,
-}
-
-/// The longest run, some ten hours of simulated time: the schedule has 56 bits for a time in ps, and an agent may wait
-/// for what comes behind the end.
-pub const LONGEST: Ps = Ps(1 << 55);
-
 /// The times of a run, laid down in advance: runs of the same sources and span meet the same arrivals.
 ///
 /// Rings start empty; with [`Start::Full`] all cores stall once, early in the warm-up. The window is `parts` parts.
@@ -109,7 +95,7 @@ pub struct Scenario {
     pub window: Ps,
     /// When it counts; `None`: as soon as its own rates have settled.
     pub span: Option<Span>,
-    /// Whether firmware pauses all cores now and then ([`Pause`]), as in a trial of a no-drop search.
+    /// Whether firmware pauses all cores now and then ([`crate::Pause`]), as in a trial of a no-drop search.
     pub pauses: bool,
     /// Who else uses the memory.
     pub antagonist: Option<Antagonist>,
@@ -119,8 +105,6 @@ pub struct Scenario {
 
 /// Sampling of `compare` and `experiment` unless told otherwise.
 pub const SAMPLING: u32 = 32;
-/// Window unless told otherwise: `pcie_write_ns`, the way from card to cache (A27).
-pub const WINDOW: Ps = Ps::from_ns(300);
 /// Transmit ring entries unless told otherwise.
 pub const TX_RING: u32 = 1024;
 /// Frames in a burst unless told otherwise.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::NicKind::{self, Card, Core};
-use super::ranges::Range;
+use super::range::Range;
 
 /// A number of the model with where it comes from: `published: source`, `measured: how`, or
 /// `assumed: id` (an entry of docs/assumptions.md).

@@ -7,10 +7,11 @@ use memory::Ps;
 use nic::reorder::Found;
 use rings::Outcome;
 
-use crate::meter::{Meter, Part, Snapshot};
+use crate::meter::Meter;
 use crate::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 use crate::scenario::Scenario;
 use crate::sim::Gauge;
+use crate::snapshot::{Part, Snapshot};
 
 /// The measured window.
 pub(crate) struct Window {

@@ -1,6 +1,6 @@
 //! What a profile's constants make of each access, in picoseconds.
 
-use crate::hierarchy::Level;
+use crate::level::Level;
 use crate::profile::{Constant, Constants, NicKind, Server};
 use crate::sampling::Shares;
 

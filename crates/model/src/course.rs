@@ -7,9 +7,10 @@ use memory::Ps;
 use nic::reorder::Order;
 
 use crate::account::Window;
-use crate::meter::{Part, Snapshot};
-use crate::run::{Error, Run};
+use crate::error::Error;
+use crate::run::Run;
 use crate::scenario::{Scenario, Span, Start};
+use crate::snapshot::{Part, Snapshot};
 
 /// A stall of all cores that fills every ring.
 const STALL: Ps = Ps::from_us(2_000);

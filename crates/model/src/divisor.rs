@@ -30,7 +30,7 @@ impl Divisor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::mix;
+    use crate::mix::mix;
 
     #[test]
     fn divides_as_the_processor_does() {

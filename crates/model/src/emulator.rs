@@ -14,28 +14,16 @@ use packet::Steering;
 use rings::pool::CoreCache;
 use rings::{AnyNic, Buffers, Completion, Frame, Host, Interface, Nic, Outcome, SizeError, privring};
 
-use crate::agents::Book;
-use crate::run::Plug;
+use crate::book::Book;
+use crate::layout::{PoolId, Table};
+use crate::physical;
+use crate::plug::Plug;
 use crate::scenario::Scenario;
-use crate::space::{ModelSpace, PoolId, Table};
+use crate::space::ModelSpace;
 use crate::view::View;
 
 /// Frames taken off a physical ring in one go.
 const BURST: usize = 32;
-
-/// Physical rings of a port of `queues`, and the buffers that each holds: as many as the virtual ones,
-/// apart from each other where those are (rxbisect §5).
-pub(crate) fn physical(interface: &Interface, queues: u32) -> (u32, u32) {
-    match interface {
-        Interface::PrivRing(s) => (queues, s.ring),
-        _ => (1, interface.posted_buffers(queues) as u32),
-    }
-}
-
-/// Entries of a physical ring that holds `buffers`.
-pub(crate) fn entries(buffers: u32) -> u32 {
-    buffers.next_power_of_two()
-}
 
 /// The outcome that makes a frame wait for its worker's next empty buffer: in a physical ring of the
 /// worker's own, where it holds up nobody. So it waits through two full rings (rxbisect §5). Frames that
@@ -62,8 +50,9 @@ impl Physical {
         queues: u32,
         buffers: PoolId,
     ) -> Result<Physical, SizeError> {
-        let (count, each) = physical(interface, queues);
-        let (hosts, nic) = privring::build(space, &privring::Sizes { ring: entries(each) }, count, buffers)?;
+        let (count, each) = physical::rings(interface, queues);
+        let (hosts, nic) =
+            privring::build(space, &privring::Sizes { ring: physical::entries(each) }, count, buffers)?;
         let waits: Vec<Rc<Cell<bool>>> = hosts.iter().map(|_| Rc::default()).collect();
         let card = CardRings { nic, waits: waits.clone() };
         let ring = |(host, waits)| Ring {
@@ -298,12 +287,13 @@ mod tests {
     use rings::{pool, rxbisect, shring};
 
     use super::*;
+    use crate::agent::Agent;
     use crate::app::App;
     use crate::engine::Engine;
     use crate::meter::Meter;
     use crate::profile::{NicKind, Server, WINDOW};
     use crate::scenario::{BURST, Start, TX_RING};
-    use crate::sim::{Agent, Sim};
+    use crate::sim::Sim;
 
     const QUEUES: u32 = 2;
     const BUFFERS: u32 = 1024;

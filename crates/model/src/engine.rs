@@ -11,8 +11,9 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use memory::Ps;
 
+use crate::agent::Agent;
 use crate::schedule::PARKED;
-use crate::sim::{Agent, Sim, Slot, Warm};
+use crate::sim::{Sim, Slot, Warm};
 use crate::view::{View, World};
 
 /// Stack of a fibre, bytes.

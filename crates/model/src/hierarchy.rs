@@ -16,32 +16,12 @@
 
 use crate::cache::{Array, DIRTY, Entry, IO, Private};
 use crate::divisor::Divisor;
+use crate::layout::{Lines, PAGE};
 use crate::profile::{L1_SETS, Placement, Replacement, Server, SliceHash};
 use crate::sampling::Sample;
-use crate::space::Lines;
 
-/// Where an access found its line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
-    /// The core's own L2.
-    L2,
-    /// The LLC.
-    Llc,
-    /// Another core's L2.
-    Snoop,
-    /// Another core's L1, where the profile tells it from the L2.
-    SnoopL1,
-    /// DRAM.
-    Dram,
-    /// A cache of the far node: seen from there its LLC.
-    Far,
-}
-
-impl Level {
-    /// All of them, in order.
-    pub(crate) const ALL: [Level; 6] =
-        [Level::L2, Level::Llc, Level::Snoop, Level::SnoopL1, Level::Dram, Level::Far];
-}
+pub use crate::level::Level;
+pub use crate::mix::mix;
 
 /// What holds a line of the shared range beside the LLC.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -80,9 +60,6 @@ pub struct Counts {
     /// Core accesses, found in DRAM.
     pub llc_misses: u64,
 }
-
-/// Lines of a 2 MB page.
-const PAGE: u32 = 1 << 15;
 
 /// All caches of a socket.
 pub struct Hierarchy {
@@ -479,12 +456,4 @@ fn frames(placement: Placement, pages: u32, seed: u64) -> Vec<u32> {
         // 128 GiB of 2 MB frames; two pages in one frame would only share sets, which they may anyway.
         Placement::Random => (0..pages).map(|p| (mix(seed ^ u64::from(p) << 20) >> 48) as u32).collect(),
     }
-}
-
-/// SplitMix64's finaliser: a hash and a way to spread seeds.
-pub fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }

@@ -1,6 +1,5 @@
 //! Lines of words: who has a copy of each, who waits for it, and what a store into it has to wait for.
 
-use crate::sim::Agent;
 use crate::who::{Agents, Who};
 
 /// What the world knows of a line of words, in one line of the host.
@@ -16,11 +15,6 @@ pub(crate) struct WordLine {
     pub changed: u64,
     /// Signals stored in it, wrapping.
     pub stores: u32,
-}
-
-/// What agent `number` is among those who have copies.
-pub(crate) fn copier(number: usize, agent: Agent, large: bool) -> Who {
-    if agent.caches().is_none() { Who::cards(large) } else { Who::agent(number, large) }
 }
 
 impl WordLine {

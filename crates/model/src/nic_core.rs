@@ -7,9 +7,10 @@ use nic::{Class, Port, TxPort};
 use rings::{AnyNic, Frame, Nic, Outcome};
 use traffic::{Arrival, Source};
 
-use crate::agents::{Book, known};
+use crate::book::Book;
+use crate::card::known;
+use crate::layout::{PoolId, Table};
 use crate::meter::Meter;
-use crate::space::{PoolId, Table};
 use crate::view::View;
 
 /// Frames taken from a source in one go, as the driver does.

@@ -13,46 +13,29 @@ use rings::pool::{self, CoreCache};
 use rings::{AnyNic, Nic, tx};
 
 use crate::account::{self, Window};
-use crate::agents::{self, Book};
+use crate::agent::Agent;
 use crate::antagonist::Press;
-use crate::course::{Looks, PATIENCE};
+use crate::book::Book;
+use crate::card::{self, SharedPeer};
+use crate::course::PATIENCE;
 use crate::emulator::{Emulator, Physical};
-use crate::engine::{Engine, EngineError};
-use crate::meter::{Meter, Snapshot};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::layout::{PoolId, Table};
+use crate::meter::Meter;
 use crate::nic_core::{self, Feed, SoftPort};
-use crate::peer::{self, Far};
+use crate::plug::Plug;
 use crate::pool::{Priced, Spent};
 use crate::profile::NicKind;
 use crate::report::{Conservation, Report};
 use crate::scenario::Scenario;
-use crate::sim::{Agent, Sim};
-use crate::space::{ModelSpace, PoolId, Table};
+use crate::sim::Sim;
+use crate::snapshot::Snapshot;
+use crate::space::ModelSpace;
 use crate::tables::{Place, Tables};
 use crate::validate;
 use crate::view::View;
-
-/// Why a scenario cannot be run.
-#[derive(Debug, thiserror::Error)]
-pub enum Error {
-    /// A number of the scenario.
-    #[error("{0}")]
-    Scenario(String),
-    /// A ring or pool size.
-    #[error("{0}")]
-    Size(#[from] rings::SizeError),
-    /// The model's memory.
-    #[error("{0}")]
-    Layout(#[from] memory::LayoutError),
-    /// A constant of the profile.
-    #[error("{0}")]
-    Profile(#[from] crate::profile::ProfileError),
-    /// The run itself.
-    #[error("{0}")]
-    Engine(#[from] EngineError),
-    /// The histogram.
-    #[error("histogram: {0}")]
-    Histogram(#[from] hdrhistogram::CreationError),
-}
+use crate::worker;
 
 /// Runs a scenario to its end. The sources are used up.
 ///
@@ -135,7 +118,7 @@ impl Parts {
 }
 
 impl Run {
-    fn build(s: &mut Scenario) -> Result<Run, Error> {
+    pub(crate) fn build(s: &mut Scenario) -> Result<Run, Error> {
         let (posted, nic_cores) = (s.posted_buffers(), s.nic_cores());
         let mut space = ModelSpace::new().served_by(s.server.nic.kind);
         let mut parts = Parts::build(s, &mut space)?;
@@ -220,7 +203,7 @@ impl Run {
         workers.sort_by_key(|(allocates, _)| *allocates);
         for (core, (_, worker)) in workers.into_iter().enumerate() {
             let book = book.clone();
-            engine.spawn(Agent::Core(core as u32), move |m| agents::work(m, core, worker, &book))?;
+            engine.spawn(Agent::Core(core as u32), move |m| worker::work(m, core, worker, &book))?;
         }
         Ok(Run {
             engine,
@@ -244,29 +227,6 @@ impl Run {
         Snapshot::take(self.now.0, &self.book.meter.borrow(), self.engine.sim())
     }
 
-    /// Runs step by step until `done`, or up to the scenario's limit: the report of all of it, and whether it was.
-    ///
-    /// # Errors
-    /// As [`run`].
-    pub(crate) fn watched(
-        s: &mut Scenario,
-        step: Ps,
-        done: impl Fn(&Scenario) -> bool,
-    ) -> Result<(Report, bool), Error> {
-        validate::scenario(s)?;
-        let mut run = Run::build(s)?;
-        run.book.meter.borrow_mut().measuring = true;
-        let before = run.snapshot();
-        while !done(s) && run.now < s.limit {
-            run.advance(step)?;
-        }
-        let looks = Looks::new(before.gauges.len());
-        run.book.meter.borrow_mut().next_part();
-        let window = run.window(before, looks, Vec::new());
-        let done = done(s);
-        Ok((run.report(s, &window, done)?, done))
-    }
-
     /// The order in which frames left, of all ports; none where cores have rings of their own.
     pub(crate) fn reordering(&self) -> Option<Found> {
         let mut all: Option<Found> = None;
@@ -276,7 +236,7 @@ impl Run {
         all
     }
 
-    fn report(mut self, s: &Scenario, window: &Window, settled: bool) -> Result<Report, Error> {
+    pub(crate) fn report(mut self, s: &Scenario, window: &Window, settled: bool) -> Result<Report, Error> {
         let conservation = self.finish()?;
         let counters = self.book.counters.borrow().clone();
         let meter = self.book.meter.borrow();
@@ -305,16 +265,7 @@ impl Run {
 /// What is at the far end of a port's wire.
 enum Wire {
     Source(Box<dyn traffic::Source>),
-    Host(Far),
-}
-
-/// Where a card is plugged in.
-pub(crate) struct Plug {
-    pub port: u32,
-    pub queues: u16,
-    /// Core of queue 0.
-    pub first: usize,
-    pub buffers: PoolId,
+    Host(SharedPeer),
 }
 
 /// The card of whichever interface, told apart once and not frame by frame.
@@ -363,17 +314,19 @@ fn spawn_card<R: Nic<View> + 'static>(
     let (to, config) = match wire {
         Wire::Source(source) => {
             let to = (first, emulated);
-            engine.spawn(Agent::NicRx(plug.port), move |m| agents::receive(m, port, source, to, &rx_book))?;
+            engine.spawn(Agent::NicRx(plug.port), move |m| card::receive(m, port, source, to, &rx_book))?;
             ((plug.buffers, None), config)
         }
         Wire::Host(host) => {
             let to = (plug.buffers, Some(host.clone()));
-            engine.spawn(Agent::NicRx(plug.port), move |m| peer::receive(m, port, &host, first, &rx_book))?;
+            engine.spawn(Agent::NicRx(plug.port), move |m| {
+                card::receive_from_peer(m, port, &host, first, &rx_book)
+            })?;
             (to, TxConfig { head: nic::HEAD, ..config })
         }
     };
     engine.spawn(Agent::NicTx(plug.port), move |m| {
-        agents::transmit(m, nic_tx, to, config, from, extra, &tx_book);
+        card::transmit(m, nic_tx, to, config, from, extra, &tx_book);
     })?;
     Ok(())
 }

@@ -5,7 +5,8 @@
 //! concerns them. Where a cache's number of sets is no multiple of 1024, its sets are not chosen but made: as large a
 //! part of them, over which the chosen lines take turns. A core's access to any other line costs the mean of its kind's recent accesses.
 
-use crate::hierarchy::{Level, mix};
+use crate::level::Level;
+use crate::mix::mix;
 
 /// What a core's access is about; hit rates differ between kinds, not within.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use packet::SteerBy;
 use traffic::{Peer, Source};
 
 use crate::app::App;
-use crate::emulator;
+use crate::physical;
 use crate::profile::Server;
 
 /// How full the rings are when a run starts to count.
@@ -152,7 +152,7 @@ impl Scenario {
             return 0;
         }
         self.sum(|port, queues| {
-            let (rings, each) = emulator::physical(port, queues);
+            let (rings, each) = physical::rings(port, queues);
             u64::from(rings) * u64::from(each)
         })
     }

@@ -221,7 +221,7 @@ fn key(agent: usize, time: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hierarchy::mix;
+    use crate::mix::mix;
 
     #[test]
     fn equal_times_go_by_number() {

@@ -1,56 +1,21 @@
 //! The world that all agents share: words, buffers, caches, links, and who waits for what.
 
-use memory::{Class, Ps, Side};
+use memory::Ps;
 
+use crate::agent::Agent;
 use crate::costs::{Costs, shares};
 use crate::dram::Dram;
-use crate::hierarchy::{Hierarchy, Level};
+use crate::frames::Pool;
+use crate::hierarchy::Hierarchy;
+use crate::host::expect;
+use crate::layout::Layout;
+use crate::level::Level;
 use crate::lines::WordLine;
 use crate::pcie::Link;
-use crate::profile::{NicKind, Pause, Server};
+use crate::profile::{Pause, Server};
 use crate::sampling::{Cost, Kind, Prices, Sample};
 use crate::schedule::{PARKED, Schedule};
-use crate::space::{Layout, Pool, Words, expect};
 use crate::who::{Who, is_large, ones};
-
-/// Who an agent is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agent {
-    /// A core.
-    Core(u32),
-    /// The receive half of a port's card.
-    NicRx(u32),
-    /// The transmit half of a port's card.
-    NicTx(u32),
-    /// A core that plays the card: of all ports, see [`Server::nic_core`], or on the far node, over the card
-    /// of one, see [`Sim::emulated`].
-    NicCore(u32),
-    /// A thread of the other socket that presses on the memory.
-    Antagonist(u32),
-}
-
-impl Agent {
-    /// Whether it is a core that runs an application.
-    pub const fn is_core(self) -> bool {
-        matches!(self, Agent::Core(_))
-    }
-
-    /// The core whose caches it reads and writes through; none for a card.
-    pub const fn caches(self) -> Option<u32> {
-        match self {
-            Agent::Core(core) | Agent::NicCore(core) => Some(core),
-            Agent::NicRx(_) | Agent::NicTx(_) | Agent::Antagonist(_) => None,
-        }
-    }
-
-    /// The port of a card; 0 otherwise.
-    pub(crate) const fn port(self) -> u32 {
-        match self {
-            Agent::NicRx(port) | Agent::NicTx(port) => port,
-            Agent::Core(_) | Agent::NicCore(_) | Agent::Antagonist(_) => 0,
-        }
-    }
-}
 
 /// A signal whose newest value is not visible before `at`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -476,19 +441,5 @@ impl Sim {
             );
         }
         out
-    }
-}
-
-/// Whether an agent may write a field: on the side of its writer. A core that plays the NIC is the host of
-/// the rings that the card serves.
-pub(crate) fn may_write<const W: usize>(agent: Agent, w: Words<W>) -> bool {
-    let host = match w.nic {
-        NicKind::Card => agent.caches().is_some(),
-        NicKind::Core => agent.is_core(),
-    };
-    match w.writer {
-        Side::Both => true,
-        Side::Host => host,
-        Side::Nic => !host && w.class != Class::Doorbell,
     }
 }

@@ -8,12 +8,14 @@ use apps::ipsec::{self, Ipsec, Sa, Spd, Suite};
 use apps::table::{Declared, Shape};
 use apps::{AnyApp, kv, l3fwd, lb, nat, nf};
 
-use crate::app::{App, ModelApp, Sink};
-use crate::hierarchy::mix;
+use crate::app::App;
+use crate::error::Error;
+use crate::layout::Table;
 use crate::meter::Meter;
-use crate::run::Error;
+use crate::mix::mix;
+use crate::model_app::{ModelApp, Sink};
 use crate::scenario::Scenario;
-use crate::space::{ModelSpace, Table};
+use crate::space::ModelSpace;
 
 /// Flows that an application's table holds (rxbisect §6).
 const FLOWS: u32 = 10_000_000;

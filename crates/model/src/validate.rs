@@ -1,7 +1,7 @@
 //! What a run refuses before it begins.
 
-use crate::emulator;
-use crate::run::Error;
+use crate::error::Error;
+use crate::physical;
 use crate::scenario::Scenario;
 use crate::tables;
 
@@ -106,8 +106,8 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
         )));
     }
     for &queues in &s.port_cores {
-        let (_, each) = emulator::physical(&s.port(queues), queues);
-        let (n, lo, hi) = (emulator::entries(each), nic.min_ring, nic.max_ring);
+        let (_, each) = physical::rings(&s.port(queues), queues);
+        let (n, lo, hi) = (physical::entries(each), nic.min_ring, nic.max_ring);
         if !(lo..=hi).contains(&n) {
             let what = format!("the physical ring of an emulated port has {n} entries");
             return Err(Error::Scenario(format!("{what}; allowed on {}: {lo} to {hi}", nic.name)));

@@ -13,14 +13,16 @@ use std::rc::Rc;
 use corosensei::Yielder;
 use memory::{Buf, Ps};
 
+use crate::agent::Agent;
 use crate::costs::STORES;
-use crate::hierarchy::Level;
-use crate::lines::{Claim, copier};
+use crate::frames::Origin;
+use crate::layout::{PoolId, Table};
+use crate::level::Level;
+use crate::lines::Claim;
 use crate::profile::NicKind;
 use crate::sampling::{Cost, Kind};
 use crate::schedule::PARKED;
-use crate::sim::{Agent, BEHIND, Pending, Read, Sim};
-use crate::space::{Origin, PoolId, Table};
+use crate::sim::{BEHIND, Pending, Read, Sim};
 use crate::who::Who;
 use calls::Place;
 
@@ -102,7 +104,7 @@ impl View {
             yielder: std::ptr::null(),
             slot,
             agent,
-            me: copier(slot, agent, large),
+            me: agent.copier(slot, large),
             core: agent.caches(),
             ahead: 0,
             behind: true,

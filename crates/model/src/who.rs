@@ -233,7 +233,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::hierarchy::mix;
+    use crate::mix::mix;
 
     fn members(set: &Agents) -> BTreeSet<usize> {
         let (near, aside) = set.members();

@@ -3,11 +3,10 @@
 use memory::{Buf, Class, Fault, Memory, Ps, Touch};
 
 use super::{META, View};
+use crate::layout::{PoolId, Table, Words};
 use crate::profile::NicKind;
 use crate::sampling::Kind;
 use crate::schedule::PARKED;
-use crate::sim::may_write;
-use crate::space::{PoolId, Table, Words};
 
 /// Where an entry's signal lies.
 #[derive(Clone, Copy)]
@@ -54,7 +53,7 @@ impl Memory for View {
 
     #[inline(always)]
     fn release<const W: usize>(&mut self, w: Words<W>, i: u64, signal: u64) {
-        debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
+        debug_assert!(self.agent.may_write(w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
         let visible = match self.core {
             Some(core) if w.class == Class::Contended => self.post(core, p.line),
@@ -65,7 +64,7 @@ impl Memory for View {
 
     #[inline(always)]
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
-        debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
+        debug_assert!(self.agent.may_write(w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
         let visible = self.stored(p.line, W as u64 * 8);
         let first = p.word as usize + 1 - W;
@@ -96,7 +95,7 @@ impl Memory for View {
 
     #[inline(always)]
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
-        debug_assert!(may_write(self.agent, w), "{:?} may not write this field", self.agent);
+        debug_assert!(self.agent.may_write(w), "{:?} may not write this field", self.agent);
         let p = place(w, i);
         self.stored(p.line, W as u64 * 8);
         let first = p.word as usize + 1 - W;

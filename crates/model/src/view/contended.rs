@@ -4,7 +4,8 @@
 //! until it is done; others queue behind that in order of time (A18).
 
 use super::View;
-use crate::hierarchy::{Level, mix};
+use crate::level::Level;
+use crate::mix::mix;
 use crate::profile::NicKind;
 use crate::sampling::Kind;
 

@@ -1,42 +1,20 @@
-//! The bodies of the agents: a card's receive half, its transmit half, a core.
+//! A card: its receive half and its transmit half, an agent each.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use apps::table::Key;
-use apps::{Cause, Worker};
 use memory::{Memory, Ps};
-use nic::reorder::Order;
 use nic::{Port, Sent, TxConfig, TxPort};
-use rings::{AnyHost, Nic, Outcome, tx};
-use traffic::{Arrival, Source};
+use rings::{Nic, Outcome, tx};
+use traffic::{Arrival, Peer, Source};
 
-use crate::app::ModelApp;
-use crate::meter::Meter;
-use crate::peer::Far;
-use crate::pool::Priced;
-use crate::space::PoolId;
+use crate::book::Book;
+use crate::layout::PoolId;
 use crate::view::View;
 
-/// What the agents of one run write down together.
-#[derive(Clone)]
-pub(crate) struct Book {
-    pub meter: Rc<RefCell<Meter>>,
-    /// Judges of the order of frames, port by port; none where cores have rings of their own.
-    pub orders: Rc<RefCell<Vec<Order>>>,
-    /// Named counters of rings and pools, summed when an agent ends.
-    pub counters: Rc<RefCell<BTreeMap<&'static str, u64>>>,
-}
-
-impl Book {
-    pub(crate) fn add(&self, named: Vec<(&'static str, u64)>) {
-        let mut counters = self.counters.borrow_mut();
-        for (name, n) in named {
-            *counters.entry(name).or_default() += n;
-        }
-    }
-}
+/// A host that both halves of its port's card talk to.
+pub(crate) type SharedPeer = Rc<RefCell<dyn Peer>>;
 
 /// The receive half: every frame of `source`, at its time. `first` is the core of queue 0. What it stores
 /// for an emulated NIC is not decided on yet.
@@ -63,9 +41,34 @@ pub(crate) fn receive<R: Nic<View>>(
     end(m, port, book);
 }
 
+/// The receive half of a card whose wire leads to `peer`. `first` is the core of queue 0.
+pub(crate) fn receive_from_peer<R: Nic<View>>(
+    m: &mut View,
+    mut port: Port<R>,
+    peer: &SharedPeer,
+    first: usize,
+    book: &Book,
+) {
+    let delay = peer.borrow().delay();
+    let mut a = Arrival::EMPTY;
+    while !m.stopped() {
+        // No other agent is behind by more than the window: what has not been sent by then comes later, and
+        // changes nothing here before the host has dealt with it.
+        m.chain();
+        let known = (m.now().0 + delay).saturating_sub(m.window().0);
+        let sends = peer.borrow_mut().next(known, &mut a);
+        if sends {
+            take(m, &mut port, &a, (first, false), book);
+        } else {
+            port.rest(m, Ps(known));
+        }
+    }
+    end(m, port, book);
+}
+
 /// A frame comes: it is stored, or dropped.
 #[inline(always)]
-pub(crate) fn take<R: Nic<View>>(
+fn take<R: Nic<View>>(
     m: &mut View,
     port: &mut Port<R>,
     a: &Arrival,
@@ -93,7 +96,7 @@ pub(crate) fn take<R: Nic<View>>(
 }
 
 /// The receive half ends.
-pub(crate) fn end<R: Nic<View>>(m: &mut View, mut port: Port<R>, book: &Book) {
+fn end<R: Nic<View>>(m: &mut View, mut port: Port<R>, book: &Book) {
     // Cores drain after every card has stopped: cards were spawned first.
     port.nic_mut().stop(m);
     book.add(port.nic().counters());
@@ -112,7 +115,7 @@ fn flow(head: &[u8]) -> Option<u64> {
 pub(crate) fn transmit(
     m: &mut View,
     tx: tx::NicTx<View>,
-    (buffers, peer): (PoolId, Option<Far>),
+    (buffers, peer): (PoolId, Option<SharedPeer>),
     config: TxConfig,
     (number, first): (u32, usize),
     extra: u64,
@@ -146,35 +149,4 @@ pub(crate) fn transmit(
 /// The bytes of a frame that its source knows; the rest is zeros.
 pub(crate) fn known(a: &Arrival) -> &[u8] {
     &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())]
-}
-
-/// A core's worker over the modelled memory.
-pub(crate) type ModelWorker = Worker<View, AnyHost<View>, Priced, ModelApp>;
-
-/// A core: polls until the run is over, then drains its rings.
-pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Book) {
-    worker.fill(m);
-    m.received(false, Ps::ZERO); // from now on it is one of those who keep up
-    while !m.stopped() {
-        let began = m.now();
-        let n = worker.poll(m);
-        let took = m.now().saturating_sub(began);
-        m.received(n == worker.burst(), took);
-        let done = worker.counters();
-        let spent = worker.pool_mut().spent;
-        let g = &mut m.sim().gauges[core];
-        (g.taking, g.giving) = (spent.taking, spent.giving);
-        g.received = done.received;
-        g.tx_filled = u64::from(worker.tx().filled());
-        g.tx_full = done.tx_full;
-        let drops = Cause::ALL.iter().filter(|c| **c != Cause::Consumed);
-        g.app_drops = drops.map(|c| done.app.of(*c)).sum();
-        if n == 0 {
-            m.idle();
-        }
-    }
-    worker.stop(m);
-    worker.pool_mut().pool.flush(m);
-    book.add(rings::Host::counters(worker.host()));
-    book.add(worker.pool_mut().pool.counters());
 }

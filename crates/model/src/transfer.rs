@@ -1,21 +1,14 @@
-//! Hosts at the far ends of the wires: what one sends depends on what it gets from the other, through the server.
+//! A run whose sources are two hosts at the far ends of the wires: what one sends depends on what it gets from the
+//! other, through the server.
 
-use std::cell::RefCell;
-use std::rc::Rc;
+use memory::Ps;
 
-use memory::{Memory, Ps};
-use nic::Port;
-use rings::Nic;
-use traffic::{Arrival, Peer};
-
-use crate::agents::{self, Book};
+use crate::course::Looks;
+use crate::error::Error;
 use crate::report::Report;
-use crate::run::{Error, Run};
+use crate::run::Run;
 use crate::scenario::Scenario;
-use crate::view::View;
-
-/// A host that both halves of its port's card talk to.
-pub(crate) type Far = Rc<RefCell<dyn Peer>>;
+use crate::validate;
 
 /// Step of time after which a run looks whether its hosts are through.
 const STEP: Ps = Ps::from_us(1_000);
@@ -44,21 +37,27 @@ pub fn transfer(s: &mut Scenario) -> Result<(Report, bool), Error> {
     Run::watched(s, STEP, |s| s.peers.iter().all(|p| p.borrow().done()))
 }
 
-/// The receive half of a card whose wire leads to `peer`. `first` is the core of queue 0.
-pub(crate) fn receive<R: Nic<View>>(m: &mut View, mut port: Port<R>, peer: &Far, first: usize, book: &Book) {
-    let delay = peer.borrow().delay();
-    let mut a = Arrival::EMPTY;
-    while !m.stopped() {
-        // No other agent is behind by more than the window: what has not been sent by then comes later, and
-        // changes nothing here before the host has dealt with it.
-        m.chain();
-        let known = (m.now().0 + delay).saturating_sub(m.window().0);
-        let sends = peer.borrow_mut().next(known, &mut a);
-        if sends {
-            agents::take(m, &mut port, &a, (first, false), book);
-        } else {
-            port.rest(m, Ps(known));
+impl Run {
+    /// Runs step by step until `done`, or up to the scenario's limit: the report of all of it, and whether it was.
+    ///
+    /// # Errors
+    /// As [`run`].
+    pub(crate) fn watched(
+        s: &mut Scenario,
+        step: Ps,
+        done: impl Fn(&Scenario) -> bool,
+    ) -> Result<(Report, bool), Error> {
+        validate::scenario(s)?;
+        let mut run = Run::build(s)?;
+        run.book.meter.borrow_mut().measuring = true;
+        let before = run.snapshot();
+        while !done(s) && run.now < s.limit {
+            run.advance(step)?;
         }
+        let looks = Looks::new(before.gauges.len());
+        run.book.meter.borrow_mut().next_part();
+        let window = run.window(before, looks, Vec::new());
+        let done = done(s);
+        Ok((run.report(s, &window, done)?, done))
     }
-    agents::end(m, port, book);
 }

@@ -1,0 +1,9 @@
+//! A hash that needs no state: equal inputs give equal bits on every machine.
+
+/// SplitMix64's finaliser: a hash and a way to spread seeds.
+pub fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}

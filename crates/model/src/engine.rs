@@ -4,6 +4,12 @@
 //! one with the smallest (time, number); the numbers give the order of spawning, so a run is the same
 //! on every machine. How far an agent runs on is its view's business.
 
+pub(crate) mod agent;
+mod schedule;
+pub(crate) mod sim;
+pub(crate) mod space;
+pub(crate) mod view;
+
 use std::cell::UnsafeCell;
 use std::rc::Rc;
 
@@ -11,10 +17,10 @@ use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use memory::Ps;
 
-use crate::agent::Agent;
-use crate::schedule::PARKED;
-use crate::sim::{Sim, Slot, Warm};
-use crate::view::{View, World};
+use agent::Agent;
+use schedule::PARKED;
+use sim::{Sim, Slot, Warm};
+use view::{View, World};
 
 /// Stack of a fibre, bytes.
 const STACK: usize = 256 << 10;

@@ -1,5 +1,14 @@
 //! One run: build, warm up until rates have settled, measure, drain, account.
 
+mod account;
+mod course;
+pub(crate) mod error;
+pub(crate) mod report;
+mod snapshot;
+mod tables;
+pub(crate) mod transfer;
+mod validate;
+
 use core::ops::Range;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -12,30 +21,29 @@ use nic::{Config, Port, TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
 use rings::{AnyNic, Nic, tx};
 
-use crate::account::{self, Window};
-use crate::agent::Agent;
-use crate::antagonist::Press;
-use crate::book::Book;
-use crate::card::{self, SharedPeer};
-use crate::course::PATIENCE;
-use crate::emulator::{Emulator, Physical};
+use crate::agents::antagonist::Press;
+use crate::agents::book::Book;
+use crate::agents::card::{self, SharedPeer};
+use crate::agents::emulator::{Emulator, Physical};
+use crate::agents::meter::Meter;
+use crate::agents::nic_core::{self, Feed, SoftPort};
+use crate::agents::plug::Plug;
+use crate::agents::pool::{Priced, Spent};
+use crate::agents::worker;
 use crate::engine::Engine;
-use crate::error::Error;
-use crate::layout::{PoolId, Table};
-use crate::meter::Meter;
-use crate::nic_core::{self, Feed, SoftPort};
-use crate::plug::Plug;
-use crate::pool::{Priced, Spent};
+use crate::engine::agent::Agent;
+use crate::engine::sim::Sim;
+use crate::engine::space::ModelSpace;
+use crate::engine::view::View;
+use crate::machine::layout::{PoolId, Table};
 use crate::profile::NicKind;
-use crate::report::{Conservation, Report};
 use crate::scenario::Scenario;
-use crate::sim::Sim;
-use crate::snapshot::Snapshot;
-use crate::space::ModelSpace;
-use crate::tables::{Place, Tables};
-use crate::validate;
-use crate::view::View;
-use crate::worker;
+use account::Window;
+use course::PATIENCE;
+use error::Error;
+use report::{Conservation, Report};
+use snapshot::Snapshot;
+use tables::{Place, Tables};
 
 /// Runs a scenario to its end. The sources are used up.
 ///

@@ -1,5 +1,8 @@
 //! What is to be simulated: a server, an interface, an application, a traffic.
 
+pub(crate) mod app;
+pub(crate) mod physical;
+
 use core::ops::Range;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -9,9 +12,8 @@ use memory::Ps;
 use packet::SteerBy;
 use traffic::{Peer, Source};
 
-use crate::app::App;
-use crate::physical;
 use crate::profile::Server;
+use app::App;
 
 /// How full the rings are when a run starts to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +74,7 @@ pub struct Scenario {
     pub port_cores: Vec<u32>,
     /// Frames of each port, in order of time.
     pub sources: Vec<Box<dyn Source>>,
-    /// Hosts at the far ends of two wires instead of sources, see [`crate::transfer`]: a core sends what it
+    /// Hosts at the far ends of two wires instead of sources, see [`crate::run::transfer`]: a core sends what it
     /// receives from one to the other.
     pub peers: Vec<Rc<RefCell<dyn Peer>>>,
     /// How the cards choose a core.

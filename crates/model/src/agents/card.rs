@@ -1,0 +1,152 @@
+//! A card: its receive half and its transmit half, an agent each.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use apps::table::Key;
+use memory::{Memory, Ps};
+use nic::{Port, Sent, TxConfig, TxPort};
+use rings::{Nic, Outcome, tx};
+use traffic::{Arrival, Peer, Source};
+
+use super::book::Book;
+use crate::engine::view::View;
+use crate::machine::layout::PoolId;
+
+/// A host that both halves of its port's card talk to.
+pub(crate) type SharedPeer = Rc<RefCell<dyn Peer>>;
+
+/// The receive half: every frame of `source`, at its time. `first` is the core of queue 0. What it stores
+/// for an emulated NIC is not decided on yet.
+pub(crate) fn receive<R: Nic<View>>(
+    m: &mut View,
+    mut port: Port<R>,
+    mut source: Box<dyn Source>,
+    to: (usize, bool),
+    book: &Book,
+) {
+    let mut a = Arrival::EMPTY;
+    while !m.stopped() && source.next(&mut a) {
+        m.next_frame();
+        take(m, &mut port, &a, to, book);
+    }
+    while !m.stopped() {
+        // The source has ended: only batched notices are left to send.
+        match port.nic_mut().poll(m) {
+            Some(due) => m.pause(due, true),
+            None => m.idle(),
+        }
+    }
+    book.meter.borrow_mut().left(to.0, source.as_mut());
+    end(m, port, book);
+}
+
+/// The receive half of a card whose wire leads to `peer`. `first` is the core of queue 0.
+pub(crate) fn receive_from_peer<R: Nic<View>>(
+    m: &mut View,
+    mut port: Port<R>,
+    peer: &SharedPeer,
+    first: usize,
+    book: &Book,
+) {
+    let delay = peer.borrow().delay();
+    let mut a = Arrival::EMPTY;
+    while !m.stopped() {
+        // No other agent is behind by more than the window: what has not been sent by then comes later, and
+        // changes nothing here before the host has dealt with it.
+        m.chain();
+        let known = (m.now().0 + delay).saturating_sub(m.window().0);
+        let sends = peer.borrow_mut().next(known, &mut a);
+        if sends {
+            take(m, &mut port, &a, (first, false), book);
+        } else {
+            port.rest(m, Ps(known));
+        }
+    }
+    end(m, port, book);
+}
+
+/// A frame comes: it is stored, or dropped.
+#[inline(always)]
+fn take<R: Nic<View>>(
+    m: &mut View,
+    port: &mut Port<R>,
+    a: &Arrival,
+    (first, emulated): (usize, bool),
+    book: &Book,
+) {
+    m.set_stamp(Ps(a.at));
+    if !book.orders.borrow().is_empty() {
+        m.number_next(flow(known(a)));
+    }
+    {
+        let mut meter = book.meter.borrow_mut();
+        meter.offer(first, a.at, a.len);
+        meter.in_nic += 1;
+    }
+    let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len) };
+    let (queue, outcome) = port.receive(m, &frame);
+    let mut meter = book.meter.borrow_mut();
+    meter.in_nic -= 1;
+    if emulated && outcome == Outcome::Delivered {
+        meter.passing += 1;
+    } else {
+        meter.fates[first + usize::from(queue)][outcome as usize] += 1;
+    }
+}
+
+/// The receive half ends.
+fn end<R: Nic<View>>(m: &mut View, mut port: Port<R>, book: &Book) {
+    // Cores drain after every card has stopped: cards were spawned first.
+    port.nic_mut().stop(m);
+    book.add(port.nic().counters());
+}
+
+/// The name of a frame's flow: its 5-tuple.
+fn flow(head: &[u8]) -> Option<u64> {
+    let parsed = packet::parse(head);
+    let ports = *parsed.ports(head).unwrap_or(&[0; 4]);
+    Some(Key::new(parsed.addresses(head)?, ports, parsed.proto)?.hash())
+}
+
+/// The transmit half, which sees frames in the order in which the card sends them. `extra` is what a latency
+/// has beside the time on the card: the read of the payload and the load generator, ps; `number` is the
+/// port's, `first` the core of its queue 0. `peer` gets the frames, where there is one.
+pub(crate) fn transmit(
+    m: &mut View,
+    tx: tx::NicTx<View>,
+    (buffers, peer): (PoolId, Option<SharedPeer>),
+    config: TxConfig,
+    (number, first): (u32, usize),
+    extra: u64,
+    book: &Book,
+) {
+    let mut port = TxPort::new(tx, buffers, config);
+    while !m.stopped() {
+        m.next_frame();
+        let mut sent = None;
+        let arrives = |s: Sent<'_>| {
+            if let Some(peer) = &peer {
+                peer.borrow_mut().take(s.at.0, s.head);
+            }
+            sent = Some((s.buf, s.len, s.at));
+        };
+        if !port.send(m, arrives) {
+            port.idle(m);
+        } else if let Some((buf, len, at)) = sent {
+            let came = m.stamp(buffers, buf);
+            book.meter.borrow_mut().send(first, len, at.saturating_sub(came).0 + extra);
+            if let Some(origin) = m.origin(buffers, buf)
+                && let Some(order) = book.orders.borrow_mut().get_mut(number as usize)
+            {
+                order.see(origin.number, origin.flow, at);
+            }
+        }
+    }
+    book.add(vec![("tx_faults", port.faults())]);
+}
+
+/// The bytes of a frame that its source knows; the rest is zeros.
+pub(crate) fn known(a: &Arrival) -> &[u8] {
+    &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())]
+}

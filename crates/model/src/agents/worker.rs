@@ -1,0 +1,41 @@
+//! A core that receives: its worker, until the run is over.
+
+use apps::{Cause, Worker};
+use memory::{Memory, Ps};
+use rings::AnyHost;
+
+use super::app::ModelApp;
+use super::book::Book;
+use super::pool::Priced;
+use crate::engine::view::View;
+
+/// A core's worker over the modelled memory.
+pub(crate) type ModelWorker = Worker<View, AnyHost<View>, Priced, ModelApp>;
+
+/// A core: polls until the run is over, then drains its rings.
+pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Book) {
+    worker.fill(m);
+    m.received(false, Ps::ZERO); // from now on it is one of those who keep up
+    while !m.stopped() {
+        let began = m.now();
+        let n = worker.poll(m);
+        let took = m.now().saturating_sub(began);
+        m.received(n == worker.burst(), took);
+        let done = worker.counters();
+        let spent = worker.pool_mut().spent;
+        let g = &mut m.sim().gauges[core];
+        (g.taking, g.giving) = (spent.taking, spent.giving);
+        g.received = done.received;
+        g.tx_filled = u64::from(worker.tx().filled());
+        g.tx_full = done.tx_full;
+        let drops = Cause::ALL.iter().filter(|c| **c != Cause::Consumed);
+        g.app_drops = drops.map(|c| done.app.of(*c)).sum();
+        if n == 0 {
+            m.idle();
+        }
+    }
+    worker.stop(m);
+    worker.pool_mut().pool.flush(m);
+    book.add(rings::Host::counters(worker.host()));
+    book.add(worker.pool_mut().pool.counters());
+}

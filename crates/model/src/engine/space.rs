@@ -1,0 +1,52 @@
+//! The set-up side of a modelled server: what rings and applications allocate through.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use memory::{Field, Geometry, LayoutError, Space};
+
+use super::view::View;
+use crate::machine::layout::{Layout, PoolId, Table, Words};
+use crate::profile::NicKind;
+
+/// The set-up side of a modelled server; clones share one layout. A card serves the fields unless told
+/// otherwise.
+#[derive(Clone, Default)]
+pub struct ModelSpace {
+    layout: Rc<RefCell<Layout>>,
+    nic: NicKind,
+}
+
+impl ModelSpace {
+    /// Nothing allocated.
+    pub fn new() -> ModelSpace {
+        ModelSpace::default()
+    }
+
+    /// The same space; the NIC of the fields allocated through it is of another kind.
+    #[must_use]
+    pub fn served_by(&self, nic: NicKind) -> ModelSpace {
+        ModelSpace { layout: self.layout.clone(), nic }
+    }
+
+    /// What was allocated.
+    pub fn finish(self) -> Layout {
+        self.layout.borrow().clone()
+    }
+}
+
+impl Space for ModelSpace {
+    type Mem = View;
+
+    fn words<const W: usize>(&mut self, field: &Field, _instance: u32) -> Result<Words<W>, LayoutError> {
+        self.layout.borrow_mut().words(field, self.nic)
+    }
+
+    fn buffers(&mut self, g: &Geometry) -> Result<PoolId, LayoutError> {
+        self.layout.borrow_mut().buffers(g)
+    }
+
+    fn table(&mut self, name: &'static str, bytes: u64) -> Result<Table, LayoutError> {
+        self.layout.borrow_mut().table(name, bytes)
+    }
+}

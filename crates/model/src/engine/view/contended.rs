@@ -1,0 +1,74 @@
+//! Words that several agents write. Their lines cost what the interconnect takes, wherever caches have them.
+//!
+//! Readers share a line until it is written. Whoever writes it has it to itself, from when it has come
+//! until it is done; others queue behind that in order of time (A18).
+
+use super::View;
+use crate::machine::level::Level;
+use crate::machine::sampling::Kind;
+use crate::mix::mix;
+use crate::profile::NicKind;
+
+/// Readers of a line that is held get it within so many ps of each other: less than a cycle.
+const TURNS: u64 = 256;
+
+impl View {
+    /// A load: a core without a copy waits for one.
+    pub(super) fn look(&mut self, line: u32) {
+        self.order();
+        if self.core.is_none() {
+            self.load((line, NicKind::Card));
+            return self.polls(line);
+        }
+        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
+        self.polls(line);
+        self.clock += costs.op;
+        let l = &mut self.sim().lines[line as usize];
+        if !l.has.has(me) {
+            l.has.insert(me);
+            let held = l.changed.saturating_sub(at);
+            // Those who wait for one line get it one by one, in an order that nothing fixes (A18).
+            let turn = if held > 0 { mix(at << 6 ^ self.slot as u64) % TURNS } else { 0 };
+            let wait = held + turn + costs.snoop;
+            self.missed += wait;
+            self.clock += wait;
+        }
+    }
+
+    /// A store; when it shows. The core goes on while the line comes, as behind any other store (A19); what
+    /// it stored before shows before (A28).
+    pub(super) fn post(&mut self, core: u32, line: u32) -> u64 {
+        self.order();
+        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
+        let l = &self.sim().lines[line as usize];
+        let (mine, changed) = (l.has.is(me), l.changed);
+        let mut shows = changed.max(at + costs.op).max(self.drained);
+        if !mine {
+            self.sim().taken(line, at, self.slot);
+            let cost = self.sim().prices_of(core).cost(Kind::Word, true, costs.snoop, Level::Snoop);
+            let asked = self.enters(at, cost.wait);
+            shows = shows.max(changed.max(asked) + cost.miss);
+            self.leaves(shows);
+        }
+        self.missed += self.clock - at;
+        self.clock += costs.op;
+        shows = shows.max(self.clock);
+        self.sim().lines[line as usize].hold(me, shows);
+        shows
+    }
+
+    /// An atomic: waits for the line, then holds it. Stores before it come first.
+    pub(super) fn atomic(&mut self, line: u32) {
+        self.order();
+        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
+        let l = &self.sim().lines[line as usize];
+        let (mine, changed) = (l.has.is(me), l.changed);
+        let mut done = at.max(self.drained).max(changed) + costs.atomic;
+        if !mine {
+            self.sim().taken(line, at, self.slot);
+            done += costs.snoop;
+        }
+        self.sim().lines[line as usize].hold(me, done);
+        self.clock = done;
+    }
+}

@@ -1,0 +1,121 @@
+//! What a profile's constants make of each access, in picoseconds.
+
+use super::level::Level;
+use super::sampling::Shares;
+use crate::profile::{Constant, Constants, NicKind, Server};
+
+/// Costs in picoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Costs {
+    pub cycle: f64,
+    pub l2: u64,
+    pub llc: u64,
+    pub snoop: u64,
+    /// More, from one node to the other.
+    pub remote: u64,
+    /// From one look of a spinning core to its next.
+    pub spin: u64,
+    pub op: u64,
+    pub atomic: u64,
+    pub write: u64,
+    pub doorbell: u64,
+    /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
+    pub mmio: u64,
+    /// Until the PCIe root has taken a posted MMIO store of a core of the card's node; 0 where a core plays the card.
+    pub root: u64,
+    /// A core waits for a store only while its store buffer is full (A19), as no profile says what it waits.
+    pub buffered: bool,
+    /// What lies in a cache of the other node is looked up in DRAM first (A38): not what a card there has
+    /// written (A43).
+    pub directory: bool,
+    /// The share of a miss that a core waits for, of words that a card on the other node writes (A43).
+    pub far_share: Option<f64>,
+    /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
+    /// place of [`Shares::load`]; none where a core plays the card.
+    pub between_share: Option<f64>,
+    /// From one line that a core takes to store into it, to the next at the least (A61).
+    pub taken: Option<u64>,
+    /// To read, and to copy, a line that is here.
+    pub read_line: u64,
+    pub copy_line: u64,
+}
+
+/// Descriptors of a line: the words of so many frames come together (A43).
+const DESCRIPTORS: f64 = 4.0;
+/// Lines of stores that are under way at a time (A19).
+pub(crate) const STORES: usize = 8;
+
+impl Costs {
+    pub(crate) fn new(s: &Server) -> Costs {
+        let c = &s.constants;
+        let ns = |v: f64| (v * 1e3) as u64;
+        let cycle = 1e3 / s.ghz;
+        let card = s.nic.kind == NicKind::Card;
+        // What is posted goes one way.
+        let way = if s.nic.remote { ns(c.remote_ns.value) / 2 } else { 0 };
+        Costs {
+            cycle,
+            l2: ns(c.l2_hit_ns.value),
+            llc: ns(c.llc_hit_ns.value),
+            snoop: ns(c.snoop_ns.value),
+            remote: ns(c.remote_ns.value),
+            spin: ((c.spin_cycles.value * cycle) as u64).max(1),
+            op: (c.op_cycles.value * cycle) as u64,
+            atomic: (c.atomic_cycles.value * cycle) as u64,
+            write: ns(c.pcie_write_ns.value) + way,
+            doorbell: ns(c.doorbell_ns.value) + way,
+            mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
+            root: if card { ns(c.snoop_ns.value) + 2 * way } else { 0 },
+            buffered: card && c.store_lines.is_absent(),
+            directory: !s.nic.remote,
+            far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
+            between_share: card.then(|| overlap(&c.load_lines, 1.0)),
+            taken: (!c.taken_ns.is_absent()).then(|| ns(c.taken_ns.value)),
+            read_line: (c.read_line_cycles.value * cycle) as u64,
+            copy_line: (c.copy_line_cycles.value * cycle) as u64,
+        }
+    }
+
+    /// A core gets a line of its own node's memory from a cache of the other one. `dram` is what the look into
+    /// the directory takes, if there is one.
+    pub(crate) fn far_line(&self, dram: u64) -> u64 {
+        self.remote + if self.directory { dram + self.llc } else { self.snoop }
+    }
+}
+
+/// One over how many lines are under way, where the profile does not say over `other`.
+fn overlap(c: &Constant, other: f64) -> f64 {
+    1.0 / if c.is_absent() { other } else { c.value }
+}
+
+/// What a core waits of a line that comes from such a level.
+pub(crate) fn shares(nic: NicKind, c: &Constants, level: Level) -> Shares {
+    let any = any_shares(nic, c);
+    let [load, run, store, store_run] = match level {
+        Level::Llc => [&c.llc_load_lines, &c.llc_run_lines, &c.llc_store_lines, &c.llc_store_run_lines],
+        Level::SnoopL1 => [&c.l1_load_lines, &c.l1_run_lines, &c.l1_store_lines, &c.l1_store_run_lines],
+        _ => return any,
+    };
+    let or = |c: &Constant, share: f64| if c.is_absent() { share } else { 1.0 / c.value };
+    Shares {
+        load: or(load, any.load),
+        run: or(run, any.run),
+        behind: or(run, any.behind),
+        store: or(store, any.store),
+        store_behind: or(store_run, any.store_behind),
+    }
+}
+
+/// The same where the profile does not tell levels apart.
+fn any_shares(nic: NicKind, c: &Constants) -> Shares {
+    Shares {
+        load: if nic == NicKind::Card { 1.0 } else { overlap(&c.load_lines, 1.0) },
+        run: overlap(&c.run_lines, 1.0),
+        behind: overlap(if c.run_lines.is_absent() { &c.pagerank_lines } else { &c.run_lines }, 1.0),
+        store: overlap(&c.store_lines, STORES as f64),
+        store_behind: overlap(
+            &c.store_run_lines,
+            if c.store_lines.is_absent() { STORES as f64 } else { c.store_lines.value },
+        ),
+    }
+}

@@ -1,0 +1,145 @@
+//! Where modelled words, buffers and tables lie.
+
+use memory::{Buf, Class, Field, Geometry, LayoutError, Side};
+
+use super::frames::Pool;
+use crate::profile::NicKind;
+
+/// Words lie below this line, buffers from it on.
+pub(crate) const BUFFERS: u32 = 1 << 18;
+/// Buffers lie below this line, tables from it on.
+pub(crate) const TABLES: u32 = 1 << 26;
+/// Tables lie below this line: tags have 30 bits.
+const END: u32 = 1 << 29;
+/// Lines of a 2 MB page.
+pub(crate) const PAGE: u32 = 1 << 15;
+/// A bound field.
+#[derive(Clone, Copy, Debug)]
+pub struct Words<const W: usize> {
+    pub(crate) base: u32,
+    pub(crate) signal: u32,
+    pub(crate) mask: u32,
+    pub(crate) class: Class,
+    pub(crate) writer: Side,
+    /// What plays the NIC of this field.
+    pub(crate) nic: NicKind,
+}
+
+/// A bound application table.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    pub(crate) first: u32,
+    pub(crate) bytes: u64,
+}
+
+impl Table {
+    /// The line of byte `off`; a table is round.
+    #[inline(always)]
+    pub(crate) fn line(self, off: u64) -> u32 {
+        // A division takes long, and few look-ups are past the end.
+        let inside = if off < self.bytes { off } else { off % self.bytes.max(1) };
+        self.first + (inside / 64) as u32
+    }
+}
+
+/// Bound packet buffers.
+#[derive(Clone, Copy, Debug)]
+pub struct PoolId {
+    pub(crate) index: u32,
+    pub(crate) count: u32,
+    pub(crate) room: u32,
+    /// The first buffer's first line, and bytes: from there to a frame's first byte, from one buffer to the next.
+    first: u32,
+    offset: u32,
+    stride: u32,
+}
+
+impl PoolId {
+    /// First line of a frame and the number of lines that `len` bytes at `off` touch.
+    #[inline(always)]
+    pub(crate) fn lines(self, buf: Buf, off: u32, len: u32) -> (u32, u32) {
+        let start = buf.0 as u32 * self.stride + self.offset + off;
+        let first = start / 64;
+        let last = (start + len.max(1) - 1) / 64;
+        (self.first + first, last - first + 1)
+    }
+
+    /// Line `line` of a buffer.
+    #[inline(always)]
+    pub(crate) fn line(self, buf: Buf, line: u32) -> u32 {
+        self.first + buf.0 as u32 * (self.stride / 64) + line
+    }
+}
+
+/// What has been allocated.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    pub(crate) words: u32,
+    pub(crate) signals: u32,
+    pub(crate) pools: Vec<Pool>,
+    buffer_end: u32,
+    table_end: u32,
+}
+
+/// Ends of the address ranges, in lines.
+pub(crate) struct Lines {
+    pub all: u32,
+    pub shared: u32,
+}
+
+impl Layout {
+    pub(crate) fn lines(&self) -> Lines {
+        Lines { all: self.table_end.max(TABLES), shared: self.buffer_end.max(BUFFERS) }
+    }
+
+    /// From now on it is kept where each frame comes from.
+    pub(crate) fn keep_origins(&mut self) {
+        self.pools.iter_mut().for_each(Pool::keep_origins);
+    }
+
+    /// Words for a field whose NIC is of such a kind.
+    pub(crate) fn words<const W: usize>(
+        &mut self,
+        field: &Field,
+        nic: NicKind,
+    ) -> Result<Words<W>, LayoutError> {
+        field.check::<W>()?;
+        let (base, signal) = (self.words, self.signals);
+        let words = (field.bytes() / 8) as u32;
+        if u64::from(base) + u64::from(words) > u64::from(BUFFERS) * 8 {
+            let what = "the model holds 16 MiB of ring words; use fewer queues or smaller rings".to_owned();
+            return Err(LayoutError { field: field.name, what });
+        }
+        self.words += words;
+        self.signals += field.len;
+        Ok(Words { base, signal, mask: field.len - 1, class: field.class, writer: field.writer, nic })
+    }
+
+    /// Packet buffers.
+    pub(crate) fn buffers(&mut self, g: &Geometry) -> Result<PoolId, LayoutError> {
+        g.check()?;
+        let first = self.buffer_end.max(BUFFERS).next_multiple_of(PAGE);
+        let lines = u64::from(g.count) * u64::from(g.stride) / 64 + 1;
+        if u64::from(first) + lines > u64::from(TABLES) || u64::from(g.count) * u64::from(g.stride) > 1 << 31
+        {
+            let what = format!("{} buffers of {} B exceed the model's 2 GiB", g.count, g.stride);
+            return Err(LayoutError { field: "buffers", what });
+        }
+        self.buffer_end = first + lines as u32;
+        let n = g.count as usize;
+        let index = self.pools.len() as u32;
+        self.pools.push(Pool::new(n));
+        Ok(PoolId { index, count: g.count, room: g.room, first, offset: g.offset, stride: g.stride })
+    }
+
+    /// A table of an application.
+    pub(crate) fn table(&mut self, name: &'static str, bytes: u64) -> Result<Table, LayoutError> {
+        let first = self.table_end.max(TABLES).next_multiple_of(PAGE);
+        let lines = bytes.div_ceil(64);
+        if u64::from(first) + lines > u64::from(END) {
+            return Err(LayoutError { field: name, what: "exceeds the model's 28 GiB of tables".to_owned() });
+        }
+        self.table_end = first + lines as u32;
+        Ok(Table { first, bytes })
+    }
+}

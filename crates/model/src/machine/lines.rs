@@ -1,0 +1,98 @@
+//! Lines of words: who has a copy of each, who waits for it, and what a store into it has to wait for.
+
+use super::who::{Agents, Who};
+
+/// What the world knows of a line of words, in one line of the host.
+#[repr(align(64))]
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WordLine {
+    /// Agents parked until it is written.
+    pub watch: Agents,
+    /// Who has a copy, and who had one until what was stored last shows at `changed`.
+    pub has: Agents,
+    had: Agents,
+    /// Of a contended line: when whoever has it to itself is done with it.
+    pub changed: u64,
+    /// Signals stored in it, wrapping.
+    pub stores: u32,
+}
+
+impl WordLine {
+    /// Who has a copy at `at`: what was stored but does not show yet changes nothing.
+    #[inline]
+    fn copies(&mut self, at: u64) -> &mut Agents {
+        if at >= self.changed { &mut self.has } else { &mut self.had }
+    }
+
+    /// `me` loads the line at `at`: whether it had no copy. Cores share a line until it is written. A card
+    /// keeps what it has read; a line that only one core had then lies in that core's L2.
+    #[inline(always)]
+    pub(crate) fn load(&mut self, me: Who, at: u64) -> bool {
+        self.copies(at).join(me)
+    }
+
+    /// What stands between `me` and a store at `at`.
+    #[inline(always)]
+    pub(crate) fn claim(&mut self, me: Who, at: u64) -> Claim {
+        let copies = self.copies(at);
+        if copies.is_but_cards(me) {
+            Claim::Free
+        } else if copies.has(me) {
+            Claim::Recall
+        } else {
+            Claim::Fetch
+        }
+    }
+
+    /// Whether the line is on its way to `me` alone.
+    #[inline]
+    pub(crate) fn comes(&self, me: Who, at: u64) -> bool {
+        self.has.is(me) && at < self.changed
+    }
+
+    /// `me` stored into the line at `at`, and that shows at `visible`.
+    #[inline(always)]
+    pub(crate) fn wrote(&mut self, me: Who, at: u64, visible: u64) {
+        if me.is_aside() {
+            self.wrote_by_any(me, at, visible);
+        } else {
+            self.wrote_by(me, at, visible);
+        }
+    }
+
+    #[cold]
+    fn wrote_by_any(&mut self, me: Who, at: u64, visible: u64) {
+        self.wrote_by(me, at, visible);
+    }
+
+    #[inline(always)]
+    fn wrote_by(&mut self, me: Who, at: u64, visible: u64) {
+        let shown = at >= self.changed;
+        if shown {
+            self.had.become_like(&self.has, me);
+        }
+        // Of two stores that do not show yet, the first one takes the line away.
+        if shown || !self.has.is(me) {
+            self.changed = visible;
+        }
+        self.has.become_only(me);
+    }
+
+    /// `me` has a contended line to itself until `until`.
+    #[inline]
+    pub(crate) fn hold(&mut self, me: Who, until: u64) {
+        self.has.become_only(me);
+        self.changed = until;
+    }
+}
+
+/// What stands between a core and a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Claim {
+    /// Nothing: no other core has a copy.
+    Free,
+    /// The line has to come.
+    Fetch,
+    /// It is here, but others have copies to be taken from them.
+    Recall,
+}

@@ -1,0 +1,86 @@
+//! What a run has counted at one moment: snapshots are subtracted from each other.
+
+use rings::Outcome;
+
+use crate::agents::meter::Meter;
+use crate::engine::sim::{Gauge, Sim};
+use crate::machine::hierarchy::Counts;
+
+/// A part of a window.
+pub(crate) struct Part {
+    /// When it ended.
+    pub after: Snapshot,
+    /// Mean and 99th percentile of its latencies, us.
+    pub latency: (f64, f64),
+}
+
+/// Everything that a window's rates are made of, at one moment.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Snapshot {
+    pub at: u64,
+    pub fates: Vec<[u64; Outcome::ALL.len()]>,
+    pub sent: u64,
+    pub sent_bytes: Vec<u64>,
+    pub offered_bytes: Vec<u64>,
+    pub passing: u64,
+    pub counts: Counts,
+    pub gauges: Vec<Gauge>,
+    pub reuse: (u64, u64),
+    /// Bytes that antagonists moved.
+    pub pressed: u64,
+}
+
+impl Snapshot {
+    pub(crate) fn take(at: u64, meter: &Meter, sim: &Sim) -> Snapshot {
+        Snapshot {
+            at,
+            fates: meter.fates.clone(),
+            sent: meter.sent,
+            sent_bytes: meter.sent_bytes.clone(),
+            offered_bytes: meter.offered_bytes.clone(),
+            passing: meter.passing,
+            counts: sim.hierarchy.counts,
+            gauges: sim.gauges_at(at),
+            reuse: sim.reuse,
+            pressed: sim.pressed,
+        }
+    }
+
+    /// Gbps sent since `before`.
+    pub(crate) fn gbps_since(&self, before: &Snapshot) -> f64 {
+        let sent = |s: &Snapshot| s.sent_bytes.iter().sum::<u64>();
+        (sent(self) - sent(before)) as f64 * 8e3 / (self.at - before.at).max(1) as f64
+    }
+
+    /// Share of DMA-written lines that hit since `before`, percent.
+    pub(crate) fn ddio_since(&self, before: &Snapshot) -> f64 {
+        let hits = self.counts.dma_write_hits - before.counts.dma_write_hits;
+        let misses = self.counts.dma_write_misses - before.counts.dma_write_misses;
+        100.0 * hits as f64 / (hits + misses).max(1) as f64
+    }
+
+    /// Frames lost so far: dropped, and not because they are malformed or the application refuses them.
+    pub(crate) fn lost(&self) -> u64 {
+        let bad: u64 = self.fates.iter().map(|f| f[Outcome::BadFrame as usize]).sum();
+        self.dropped() - bad - self.gauges.iter().map(|g| g.app_drops).sum::<u64>()
+    }
+
+    /// Frames dropped so far: by the card, and by cores.
+    pub(crate) fn dropped(&self) -> u64 {
+        let card: u64 = self.fates.iter().flat_map(|f| &f[1..]).sum();
+        card + self.gauges.iter().map(|g| g.tx_full + g.app_drops).sum::<u64>()
+    }
+
+    /// Frames delivered, or on their way through an emulated NIC, and neither sent nor dropped by their core.
+    pub(crate) fn inside(&self) -> u64 {
+        let delivered: u64 = self.fates.iter().map(|f| f[Outcome::Delivered as usize]).sum();
+        let dropped: u64 = self.gauges.iter().map(|g| g.tx_full + g.app_drops).sum();
+        (delivered + self.passing).saturating_sub(self.sent + dropped)
+    }
+
+    /// Frames of one fate since `before`, over all cores.
+    pub(crate) fn fate_since(&self, before: &Snapshot, outcome: Outcome) -> u64 {
+        let sum = |s: &Snapshot| s.fates.iter().map(|f| f[outcome as usize]).sum::<u64>();
+        sum(self) - sum(before)
+    }
+}

@@ -1,0 +1,121 @@
+//! What a run refuses before it begins.
+
+use super::error::Error;
+use super::tables;
+use crate::scenario::Scenario;
+use crate::scenario::physical;
+
+/// Threads of an antagonist: with them, all cores and all ports there are fewer agents than a simulation may have.
+const MAX_ANTAGONISTS: u32 = 16;
+
+/// Whether the model can run `s`.
+///
+/// # Errors
+/// The number that is not allowed, and what is.
+pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
+    s.server.validate()?;
+    let bad = |what: String| Err(Error::Scenario(what));
+    let hosts = s.hosts();
+    if s.port_cores.is_empty() || s.port_cores.contains(&0) || hosts > u64::from(s.server.cores) {
+        return bad(format!(
+            "{hosts} cores for {} ports; allowed on {}: 1 to {}, at least one for each port",
+            s.port_cores.len(),
+            s.server.name,
+            s.server.cores
+        ));
+    }
+    let wires = s.sources.len().max(s.peers.len());
+    if wires != s.port_cores.len() {
+        return bad(format!(
+            "{wires} ports with traffic; allowed: {}, as many as have cores",
+            s.port_cores.len()
+        ));
+    }
+    if wires == 0 || wires as u32 > s.server.nic.ports {
+        return bad(format!("{wires} ports; allowed on {}: 1 to {}", s.server.name, s.server.nic.ports));
+    }
+    if !(1..=64).contains(&s.sampling) || !s.sampling.is_power_of_two() {
+        return bad(format!("one set in {} sampled; allowed: 1, 2, 4, 8, 16, 32, 64", s.sampling));
+    }
+    let threads = s.antagonist.map_or(0, |a| a.threads);
+    if threads > MAX_ANTAGONISTS {
+        return bad(format!("{threads} threads of an antagonist; allowed: 0 to {MAX_ANTAGONISTS}"));
+    }
+    if !(1..=1024).contains(&s.burst) {
+        return bad(format!("a burst of {}; allowed: 1 to 1024", s.burst));
+    }
+    s.interface.validate(s.port_cores.iter().copied().max().unwrap_or(0))?;
+    for &queues in &s.port_cores {
+        s.port(queues).validate(queues)?;
+    }
+    device_limits(s)?;
+    emulation(s)?;
+    let least = least_pool(s);
+    tables::cycles(s)?;
+    match s.pool {
+        Some(n) if u64::from(n) < least => bad(format!(
+            "a pool of {n} buffers is too small; allowed: at least {least}, what the rings hold when posted and a burst per core"
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Rings that the card would refuse.
+fn device_limits(s: &Scenario) -> Result<(), Error> {
+    let nic = &s.server.nic;
+    let rings = ["ring", "ax", "bx", "completions"];
+    let params = s.interface.params();
+    let sizes = params.iter().filter(|(name, n)| rings.contains(name) && *n != 0);
+    for (name, n) in sizes.copied().chain([("transmit ring", u64::from(s.tx_ring))]) {
+        if n < u64::from(nic.min_ring) || n > u64::from(nic.max_ring) {
+            let what = format!(
+                "{}: {name} is {n}; allowed on {}: {} to {}",
+                s.interface.name(),
+                nic.name,
+                nic.min_ring,
+                nic.max_ring
+            );
+            return Err(Error::Scenario(what));
+        }
+    }
+    Ok(())
+}
+
+/// Whether there is a card below an emulated NIC, and the rings for it.
+fn emulation(s: &Scenario) -> Result<(), Error> {
+    if !s.emulated {
+        return Ok(());
+    }
+    let nic = &s.server.nic;
+    if nic.remote {
+        let what = "an emulated NIC is a core of the other node already";
+        return Err(Error::Scenario(format!("{what}; allowed: a card on the cores' node")));
+    }
+    if s.server.nic_core().is_some() {
+        let what = "an emulated NIC passes on what a card receives";
+        return Err(Error::Scenario(format!("{what}; the NIC of {} is a core", s.server.name)));
+    }
+    if matches!(s.interface, rings::Interface::Dynamic(_)) {
+        let what = "dynamic cannot be emulated: the physical rings would hold the buffers that rest";
+        return Err(Error::Scenario(format!("{what}; allowed: privring, shring, rxbisect")));
+    }
+    if !s.interface.passes_pointers() {
+        let what = format!("{} cannot be emulated: its descriptors have no room for", s.interface.name());
+        return Err(Error::Scenario(format!(
+            "{what} a pointer on the way back; allowed: privring, shring, rxbisect"
+        )));
+    }
+    for &queues in &s.port_cores {
+        let (_, each) = physical::rings(&s.port(queues), queues);
+        let (n, lo, hi) = (physical::entries(each), nic.min_ring, nic.max_ring);
+        if !(lo..=hi).contains(&n) {
+            let what = format!("the physical ring of an emulated port has {n} entries");
+            return Err(Error::Scenario(format!("{what}; allowed on {}: {lo} to {hi}", nic.name)));
+        }
+    }
+    Ok(())
+}
+
+fn least_pool(s: &Scenario) -> u64 {
+    s.posted_buffers() + u64::from(s.cores()) * u64::from(s.burst)
+}

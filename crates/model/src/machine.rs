@@ -12,5 +12,6 @@ pub(crate) mod layout;
 pub(crate) mod level;
 pub(crate) mod lines;
 pub(crate) mod pcie;
-pub(crate) mod sampling;
+pub(crate) mod prices;
+pub(crate) mod sample;
 pub(crate) mod who;

@@ -13,7 +13,8 @@ use crate::machine::layout::Layout;
 use crate::machine::level::Level;
 use crate::machine::lines::WordLine;
 use crate::machine::pcie::Link;
-use crate::machine::sampling::{Cost, Kind, Prices, Sample};
+use crate::machine::prices::{Access, Cost, Prices};
+use crate::machine::sample::Sample;
 use crate::machine::who::{Who, is_large, ones};
 use crate::profile::{Pause, Server};
 
@@ -232,7 +233,7 @@ impl Sim {
     /// A core's access to a line: when the line is there, and how long the core waits. A line outside the
     /// sample costs what lines of its kind cost inside.
     #[inline(always)]
-    pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> Cost {
+    pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Access, at: u64) -> Cost {
         if self.hierarchy.sample.has(line) {
             self.simulate(core, line, write, kind, at)
         } else {
@@ -242,7 +243,7 @@ impl Sim {
 
     /// The same of a line in the sample.
     #[inline(never)]
-    pub(crate) fn simulate(&mut self, core: u32, line: u32, write: bool, kind: Kind, at: u64) -> Cost {
+    pub(crate) fn simulate(&mut self, core: u32, line: u32, write: bool, kind: Access, at: u64) -> Cost {
         let before = self.dram_lines();
         let level = self.hierarchy.core(core as usize, line, write);
         self.charge(before, at);

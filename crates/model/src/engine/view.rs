@@ -21,7 +21,7 @@ use crate::machine::frames::Origin;
 use crate::machine::layout::{PoolId, Table};
 use crate::machine::level::Level;
 use crate::machine::lines::Claim;
-use crate::machine::sampling::{Cost, Kind};
+use crate::machine::prices::{Access, Cost};
 use crate::machine::who::Who;
 use crate::profile::NicKind;
 use calls::Place;
@@ -354,7 +354,7 @@ impl View {
             sim.links[self.port].fetch(64);
             return sim.expect_frames(line);
         };
-        let cost = sim.core_access(core, line, false, Kind::Word, at);
+        let cost = sim.core_access(core, line, false, Access::Word, at);
         // An idle core has waited for the first line that changed; the next ones come meanwhile.
         let others = self.busy || self.missed > 0;
         let wait = match nic {
@@ -406,10 +406,10 @@ impl View {
     #[inline(never)]
     fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
         let sim = self.sim();
-        let mut cost = sim.core_access(core, line, true, Kind::Word, at);
+        let mut cost = sim.core_access(core, line, true, Access::Word, at);
         let snoop = sim.costs.snoop;
         if claim == Claim::Recall && cost.miss < snoop {
-            cost = sim.prices_of(core).cost(Kind::Word, true, snoop, Level::Snoop);
+            cost = sim.prices_of(core).cost(Access::Word, true, snoop, Level::Snoop);
         }
         cost.wait = cost.wait.max(self.until_free());
         self.taken = self.clock + cost.wait;
@@ -512,7 +512,7 @@ impl View {
 
     /// The core accesses a line that is not of words: what costs what its kind costs is short.
     #[inline(always)]
-    fn access(&mut self, line: u32, write: bool, kind: Kind) {
+    fn access(&mut self, line: u32, write: bool, kind: Access) {
         let Some(core) = self.core else { return };
         self.busy = true;
         let at = self.clock;
@@ -529,7 +529,7 @@ impl View {
 
     /// A line that the core has prefetched is already on its way: it waits for it, then it is an L2 hit.
     #[inline(never)]
-    fn arrives(&mut self, core: u32, line: u32, write: bool, kind: Kind) -> Cost {
+    fn arrives(&mut self, core: u32, line: u32, write: bool, kind: Access) -> Cost {
         let (asked, ready) = &mut self.prefetched[line as usize % PREFETCHES];
         *asked = u32::MAX;
         let left = ready.saturating_sub(self.clock);
@@ -551,8 +551,8 @@ impl View {
             self.busy = true;
             self.clock += self.sim().costs.l2;
         } else {
-            let first = if again { Kind::Again } else { Kind::Table };
-            self.access(line, write, if follows && !again { Kind::Run } else { first });
+            let first = if again { Access::Again } else { Access::Table };
+            self.access(line, write, if follows && !again { Access::Run } else { first });
         }
     }
 
@@ -563,7 +563,7 @@ impl View {
     }
 
     /// The core asks for a line, to read or to write it, and does not wait.
-    fn ask(&mut self, line: u32, write: bool, kind: Kind) {
+    fn ask(&mut self, line: u32, write: bool, kind: Access) {
         let Some(core) = self.core else { return };
         let mut at = self.clock;
         let sim = self.sim();
@@ -592,7 +592,7 @@ impl View {
         self.clock += self.sim().costs.op;
         let sim = self.sim();
         if !free {
-            let there = at + sim.core_access(core, line, true, Kind::Word, at).miss.max(sim.costs.snoop);
+            let there = at + sim.core_access(core, line, true, Access::Word, at).miss.max(sim.costs.snoop);
             sim.lines[line as usize].wrote(me, at, there);
         }
     }
@@ -601,10 +601,11 @@ impl View {
     #[inline(always)]
     fn frame(&mut self, first: u32, lines: u32, off: u32, write: bool) {
         // Headers lie in two lines, and where a parser looks next depends on what it found.
-        let [one, two] = if off < 64 { [Kind::Header, Kind::Payload] } else { [Kind::Payload, Kind::Run] };
+        let [one, two] =
+            if off < 64 { [Access::Header, Access::Payload] } else { [Access::Payload, Access::Run] };
         if self.prefetches || self.sim().hierarchy.sample.may_have(first, first + lines - 1) {
             for l in 0..lines {
-                self.access(first + l, write, [one, two, Kind::Run][l.min(2) as usize]);
+                self.access(first + l, write, [one, two, Access::Run][l.min(2) as usize]);
             }
             return;
         }
@@ -615,13 +616,13 @@ impl View {
             self.average(two, write);
         }
         for _ in 2..lines {
-            self.average(Kind::Run, write);
+            self.average(Access::Run, write);
         }
     }
 
     /// A line that is not simulated costs what its kind costs.
     #[inline(always)]
-    fn average(&mut self, kind: Kind, write: bool) {
+    fn average(&mut self, kind: Access, write: bool) {
         let cost = self.sim().prices[usize::from(self.far)].mean_of(kind, write);
         if write { self.waits(self.clock, cost) } else { self.clock += cost.wait }
     }
@@ -630,7 +631,7 @@ impl View {
     pub(crate) fn stream(&mut self, t: Table, off: u64, len: u64) {
         for line in 0..len.div_ceil(64) {
             let line = t.first + ((off + line * 64) % t.bytes.max(1) / 64) as u32;
-            self.access(line, false, Kind::Payload);
+            self.access(line, false, Access::Payload);
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a profile's constants make of each access, in picoseconds.
 
 use super::level::Level;
-use super::sampling::Shares;
+use super::prices::Shares;
 use crate::profile::{Constant, Constants, NicKind, Server};
 
 /// Costs in picoseconds.

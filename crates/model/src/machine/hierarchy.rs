@@ -17,7 +17,7 @@
 use super::cache::{Array, DIRTY, Entry, IO, Private};
 use super::divisor::Divisor;
 use super::layout::{Lines, PAGE};
-use super::sampling::Sample;
+use super::sample::Sample;
 use crate::profile::{L1_SETS, Placement, Replacement, Server, SliceHash};
 
 pub use super::level::Level;

@@ -5,7 +5,7 @@ use memory::{Buf, Class, Fault, Memory, Ps, Touch};
 use super::{META, View};
 use crate::engine::schedule::PARKED;
 use crate::machine::layout::{PoolId, Table, Words};
-use crate::machine::sampling::Kind;
+use crate::machine::prices::Access;
 use crate::profile::NicKind;
 
 /// Where an entry's signal lies.
@@ -269,12 +269,12 @@ impl Memory for View {
         {
             frame.expect(); // its headers are read next
         }
-        self.access(b.line(buf, META + line), how == Touch::Write, Kind::Meta);
+        self.access(b.line(buf, META + line), how == Touch::Write, Access::Meta);
     }
 
     fn prefetch(&mut self, b: PoolId, buf: Buf, off: u32) {
         let (line, _) = b.lines(buf, off, 1);
-        self.ask(line, false, Kind::Header);
+        self.ask(line, false, Access::Header);
     }
 
     #[inline(always)]
@@ -290,7 +290,7 @@ impl Memory for View {
             let raw = self.sim().words[place(w, i).word as usize + 1 - W];
             if let Ok(buf) = self.check(b, raw, 0) {
                 let (line, _) = b.lines(buf, 0, 1);
-                self.ask(line, true, Kind::Header);
+                self.ask(line, true, Access::Header);
             }
         }
     }
@@ -315,7 +315,7 @@ impl Memory for View {
         if self.looked_up(line) {
             self.clock += self.sim().costs.op;
         } else {
-            self.ask(line, false, Kind::Table);
+            self.ask(line, false, Access::Table);
         }
     }
 

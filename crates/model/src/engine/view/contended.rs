@@ -5,7 +5,7 @@
 
 use super::View;
 use crate::machine::level::Level;
-use crate::machine::sampling::Kind;
+use crate::machine::prices::Access;
 use crate::mix::mix;
 use crate::profile::NicKind;
 
@@ -45,7 +45,7 @@ impl View {
         let mut shows = changed.max(at + costs.op).max(self.drained);
         if !mine {
             self.sim().taken(line, at, self.slot);
-            let cost = self.sim().prices_of(core).cost(Kind::Word, true, costs.snoop, Level::Snoop);
+            let cost = self.sim().prices_of(core).cost(Access::Word, true, costs.snoop, Level::Snoop);
             let asked = self.enters(at, cost.wait);
             shows = shows.max(changed.max(asked) + cost.miss);
             self.leaves(shows);

@@ -3,7 +3,6 @@
 
 pub mod cache;
 pub(crate) mod costs;
-mod divisor;
 pub(crate) mod dram;
 pub(crate) mod frames;
 pub mod hierarchy;

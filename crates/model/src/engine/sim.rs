@@ -205,7 +205,7 @@ impl Sim {
     #[inline(always)]
     fn charge(&mut self, before: u64, at: u64) {
         let lines = self.dram_lines() - before;
-        if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * f64::from(self.hierarchy.sample.one_in())) {
+        if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * f64::from(self.hierarchy.sample().one_in())) {
             self.price_dram();
         }
     }
@@ -221,7 +221,7 @@ impl Sim {
 
     #[inline]
     fn dram_lines(&self) -> u64 {
-        self.hierarchy.counts.dram_reads + self.hierarchy.counts.dram_writes
+        self.hierarchy.dram_lines()
     }
 
     /// Prices for `core`.
@@ -234,7 +234,7 @@ impl Sim {
     /// sample costs what lines of its kind cost inside.
     #[inline(always)]
     pub(crate) fn core_access(&mut self, core: u32, line: u32, write: bool, kind: Access, at: u64) -> Cost {
-        if self.hierarchy.sample.has(line) {
+        if self.hierarchy.sample().has(line) {
             self.simulate(core, line, write, kind, at)
         } else {
             self.prices_of(core).mean_of(kind, write)
@@ -254,7 +254,7 @@ impl Sim {
 
     /// A core stores into a line that it has prefetched.
     pub(crate) fn dirty(&mut self, core: u32, line: u32) {
-        if self.hierarchy.sample.has(line) {
+        if self.hierarchy.sample().has(line) {
             self.hierarchy.core(core as usize, line, true);
         }
     }
@@ -263,7 +263,7 @@ impl Sim {
     #[inline(always)]
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
         let last = first + lines - 1;
-        if self.hierarchy.sample.may_have(first, last) {
+        if self.hierarchy.sample().may_have(first, last) {
             self.simulate_dma(first, last, at, |caches, line| {
                 caches.dma_write(line, !(partial && line == last));
             });
@@ -274,7 +274,7 @@ impl Sim {
     #[inline(always)]
     pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
         let last = first + lines - 1;
-        if self.hierarchy.sample.may_have(first, last) {
+        if self.hierarchy.sample().may_have(first, last) {
             self.simulate_dma(first, last, at, |caches, line| {
                 caches.dma_read(line);
             });
@@ -287,7 +287,7 @@ impl Sim {
         let before = self.dram_lines();
         let mut from = first;
         while from <= last {
-            let mut sampled = self.hierarchy.sample.among(from, last);
+            let mut sampled = self.hierarchy.sample().among(from, last);
             while sampled != 0 {
                 access(&mut self.hierarchy, from + sampled.trailing_zeros());
                 sampled &= sampled - 1;

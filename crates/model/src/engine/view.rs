@@ -519,7 +519,7 @@ impl View {
         let sim = self.sim();
         let cost = if self.prefetches && self.prefetched[line as usize % PREFETCHES].0 == line {
             self.arrives(core, line, write, kind)
-        } else if sim.hierarchy.sample.has(line) {
+        } else if sim.hierarchy.sample().has(line) {
             sim.simulate(core, line, write, kind, at)
         } else {
             sim.prices[usize::from(self.far)].mean_of(kind, write)
@@ -547,7 +547,7 @@ impl View {
     fn table(&mut self, line: u32, write: bool, follows: bool) {
         let again = self.looked_up(line);
         self.recent[recent(line)] = line;
-        if again && !self.sim().hierarchy.sample.has(line) {
+        if again && !self.sim().hierarchy.sample().has(line) {
             self.busy = true;
             self.clock += self.sim().costs.l2;
         } else {
@@ -603,7 +603,7 @@ impl View {
         // Headers lie in two lines, and where a parser looks next depends on what it found.
         let [one, two] =
             if off < 64 { [Access::Header, Access::Payload] } else { [Access::Payload, Access::Run] };
-        if self.prefetches || self.sim().hierarchy.sample.may_have(first, first + lines - 1) {
+        if self.prefetches || self.sim().hierarchy.sample().may_have(first, first + lines - 1) {
             for l in 0..lines {
                 self.access(first + l, write, [one, two, Access::Run][l.min(2) as usize]);
             }

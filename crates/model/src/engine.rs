@@ -5,9 +5,12 @@
 //! on every machine. How far an agent runs on is its view's business.
 
 pub(crate) mod agent;
+pub(crate) mod gauge;
 mod schedule;
 pub(crate) mod sim;
 pub(crate) mod space;
+mod standstill;
+mod turns;
 pub(crate) mod view;
 
 use std::cell::UnsafeCell;
@@ -19,8 +22,9 @@ use memory::Ps;
 
 use agent::Agent;
 use schedule::PARKED;
-use sim::{Sim, Slot, Warm};
-use view::{View, World};
+use sim::Sim;
+use turns::Turns;
+use view::{Shared, View};
 
 /// Stack of a fibre, bytes.
 const STACK: usize = 256 << 10;
@@ -47,7 +51,7 @@ pub enum EngineError {
 
 /// A simulation: the world and its agents.
 pub struct Engine {
-    world: World,
+    shared: Shared,
     fibres: Vec<Option<Coroutine<(), (), (), DefaultStack>>>,
 }
 
@@ -55,12 +59,12 @@ impl Engine {
     /// No agents yet. An agent may run ahead of the others by `window`.
     pub fn new(mut sim: Sim, window: Ps) -> Engine {
         sim.set_window(window.0);
-        Engine { world: Rc::new(UnsafeCell::new(sim)), fibres: Vec::new() }
+        Engine { shared: Rc::new(UnsafeCell::new(sim)), fibres: Vec::new() }
     }
 
     /// A view outside any fibre, for set-up: it never hands over.
     pub fn set_up(&mut self, agent: Agent) -> View {
-        View::new(self.world.clone(), usize::MAX, agent)
+        View::new(self.shared.clone(), usize::MAX, agent)
     }
 
     /// Adds an agent that starts at time 0.
@@ -69,16 +73,13 @@ impl Engine {
     /// No memory for its stack.
     pub fn spawn(&mut self, agent: Agent, body: impl FnOnce(&mut View) + 'static) -> Result<(), EngineError> {
         let slot = self.fibres.len();
-        let sim = self.sim();
-        sim.slots.push(Slot::new(agent));
-        sim.warm.push(Warm::NOWHERE);
-        sim.schedule.add();
-        let world = self.world.clone();
+        self.sim().turns.add(agent);
+        let shared = self.shared.clone();
         // A fibre takes its closure over on its own stack, and a small one only.
         let body = Box::new(body);
         let stack = DefaultStack::new(STACK)?;
         self.fibres.push(Some(Coroutine::with_stack(stack, move |yielder, ()| {
-            let mut view = View::new(world, slot, agent);
+            let mut view = View::new(shared, slot, agent);
             view.enter(yielder);
             body(&mut view);
         })));
@@ -89,7 +90,11 @@ impl Engine {
     pub fn sim(&mut self) -> &mut Sim {
         // SAFETY: no fibre runs while the engine is not in `run_until`, which borrows it exclusively,
         // and views only touch the world from their fibres or through `&mut` of the caller's thread.
-        unsafe { &mut *self.world.get() }
+        unsafe { &mut *self.shared.get() }
+    }
+
+    fn turns(&mut self) -> &mut Turns {
+        &mut self.sim().turns
     }
 
     /// Runs every agent up to `end`.
@@ -100,20 +105,20 @@ impl Engine {
         if end > LONGEST {
             return Err(EngineError::Late(end.0 as f64 / 1e12, LONGEST.0 as f64 / 1e12));
         }
-        while let Some(next) = self.sim().schedule.next(end.0) {
-            let sim = self.sim();
-            let (floor, then) = sim.schedule.beside(next);
-            sim.set_floor(floor.min(end.0));
+        while let Some(next) = self.turns().schedule.next(end.0) {
+            let turns = self.turns();
+            let (floor, then) = turns.schedule.beside(next);
+            turns.set_floor(floor.min(end.0));
             // Most often it is the one after this: others have pushed its lines out of the host's nearest cache.
-            if let Some(warm) = sim.warm.get(then) {
+            if let Some(warm) = turns.warm.get(then) {
                 warm.expect();
             }
             if self.resume(next) {
                 self.returned(next);
             }
         }
-        if self.sim().schedule.floor() == PARKED && self.fibres.iter().any(Option::is_some) {
-            let last = self.sim().slots.iter().map(|s| s.parked_at).max().unwrap_or(0);
+        if self.turns().schedule.floor() == PARKED && self.fibres.iter().any(Option::is_some) {
+            let last = self.turns().slots.iter().map(|s| s.parked_at).max().unwrap_or(0);
             return Err(EngineError::Stuck(last as f64 / 1e6, self.sim().dump()));
         }
         Ok(())
@@ -122,7 +127,7 @@ impl Engine {
     /// An agent has returned before the end.
     #[cold]
     fn returned(&mut self, i: usize) {
-        self.sim().schedule.set(i, PARKED);
+        self.turns().schedule.set(i, PARKED);
     }
 
     /// Tells every agent to return and runs them until they have.
@@ -131,11 +136,11 @@ impl Engine {
     /// All agents wait for each other.
     pub fn stop(&mut self) -> Result<(), EngineError> {
         self.sim().stop = true;
-        let now = self.sim().schedule.floor();
+        let now = self.turns().schedule.floor();
         // Nobody is ahead of anybody now; a few rounds let whoever holds a lock give it up.
         for _ in 0..STOP_ROUNDS {
-            self.sim().schedule.round();
-            self.sim().set_floor(u64::MAX);
+            self.turns().schedule.round();
+            self.turns().set_floor(u64::MAX);
             for i in 0..self.fibres.len() {
                 self.resume(i);
             }

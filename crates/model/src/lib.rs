@@ -14,7 +14,7 @@ mod run;
 mod scenario;
 
 pub use engine::agent::Agent;
-pub use engine::sim::{Gauge, Sim};
+pub use engine::sim::Sim;
 pub use engine::space::ModelSpace;
 pub use engine::view::View;
 pub use engine::{Engine, EngineError, LONGEST};

@@ -156,7 +156,7 @@ impl Run {
         let c = &s.server.constants;
         let (pool_cycles, pool_call) = (c.pool_cycles.value, c.pool_call_cycles.value as u32);
         if s.pauses || !s.peers.is_empty() {
-            engine.sim().pause = s.server.pause();
+            engine.sim().standstill.pause = s.server.pause();
         }
         let book = Book {
             meter: Rc::new(RefCell::new(Meter::new(cores, s.span.map(|span| span.window()))?)),

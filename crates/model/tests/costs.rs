@@ -45,7 +45,7 @@ fn cost_03_the_other_half_of_a_pair() {
         assert_eq!(touch(m, t, 2), L2, "came along");
         assert_eq!(touch(m, t, 1), DRAM, "another pair");
     });
-    let counts = w.run().sim().hierarchy.counts;
+    let counts = w.run().sim().counts();
     assert_eq!((counts.llc_misses, counts.dram_reads), (2, 4));
 }
 
@@ -241,7 +241,7 @@ fn cost_14_a_store_to_a_prefetched_line_makes_it_dirty() {
                 m.touch(t, line * 64, Touch::Read); // pushes it out of all caches
             }
         });
-        w.run().sim().hierarchy.counts.dram_writes
+        w.run().sim().counts().dram_writes
     };
     assert_eq!((run(false), run(true)), (1, 1));
 }

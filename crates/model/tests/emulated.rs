@@ -100,7 +100,7 @@ fn cost_36_what_a_far_l2_gives_up_stays_on_its_node() {
         assert_eq!(read(16), AWAY, "from the far L2");
         assert_eq!(read(1), L2);
     });
-    let counts = w.run().sim().hierarchy.counts;
+    let counts = w.run().sim().counts();
     assert_eq!(
         (counts.dram_writes, counts.llc_hits),
         (17, 0),

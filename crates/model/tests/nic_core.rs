@@ -75,7 +75,7 @@ fn cost_29_a_frame_between_cores() {
         assert_eq!(get(m), 4 * READ + SNOOP / LOADS + 3 * (SNOOP / RUN), "from the other L2, no LLC between");
         assert_eq!(get(m), 4 * READ + L2 / LOADS + 3 * (L2 / RUN));
     });
-    let counts = w.run().sim().hierarchy.counts;
+    let counts = w.run().sim().counts();
     assert_eq!((counts.dma_write_hits, counts.dma_write_misses, counts.snoops), (0, 0, 4), "no DDIO");
 }
 
@@ -296,7 +296,7 @@ fn a_card_asks_for_no_line_ahead() {
         assert_eq!(cost(m, |m| m.entry_ahead(f, 0)), 0);
         assert_eq!(cost(m, |m| m.put_ahead(b, f, 0)), 0);
     });
-    let counts = w.run().sim().hierarchy.counts;
+    let counts = w.run().sim().counts();
     assert_eq!((counts.dma_write_misses, counts.snoops), (0, 0));
 }
 

@@ -83,7 +83,7 @@ fn claim_run(cores: u32) -> Seen {
         let (received, tallies) = (received.clone(), tallies.clone());
         w.core(core, move |m| tallies.push(consume(m, core, claims.claimer(), View::idle, &received)));
     }
-    let counts = w.run_while_not(&done).sim().hierarchy.counts;
+    let counts = w.run_while_not(&done).sim().counts();
     let (claims, failed) = tallies.all().into_iter().fold((0, 0), |(c, f), (c1, f1)| (c + c1, f + f1));
     Seen { received: received.all(), claims, failed, counts }
 }
@@ -187,7 +187,7 @@ fn polling_run(cores: u32, count: u32, seed: u64, quiet: fn(&mut View)) -> Seen 
         let (received, tallies) = (received.clone(), tallies.clone());
         w.core(core, move |m| tallies.push(consume(m, core, ring.claimer(), quiet, &received)));
     }
-    let counts = w.run_while_not(&done).sim().hierarchy.counts;
+    let counts = w.run_while_not(&done).sim().counts();
     let (claims, failed) = tallies.all().into_iter().fold((0, 0), |(c, f), (c1, f1)| (c + c1, f + f1));
     let mut received = received.all();
     received.sort_unstable();

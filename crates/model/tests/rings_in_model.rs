@@ -185,7 +185,7 @@ fn run(interface: &Interface, seed: u64) -> Seen {
         outcomes: Outcome::ALL.map(|o| offered.count(o)),
         sent: sent.iter().map(Ledger::count).sum(),
         end,
-        counts: engine.sim().hierarchy.counts,
+        counts: engine.sim().counts(),
     }
 }
 

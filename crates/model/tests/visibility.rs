@@ -509,7 +509,7 @@ fn cost_40_a_card_on_the_other_node() {
         m.ring(bell, 9);
     });
     let mut engine = w.run();
-    assert_eq!(engine.sim().hierarchy.counts.dram_writes, 0, "the node's memory is not written");
+    assert_eq!(engine.sim().counts().dram_writes, 0, "the node's memory is not written");
 }
 
 /// Eight cores that want one lock most of the time: none of them starves.

@@ -1,7 +1,7 @@
 //! What a profile's constants make of each access, in picoseconds.
 
 use super::level::Level;
-use super::prices::Shares;
+use super::prices::{Levels, Shares};
 use crate::profile::{Constant, Constants, NicKind, Server};
 
 /// Costs in picoseconds.
@@ -74,6 +74,17 @@ impl Costs {
             read_line: (c.read_line_cycles.value * cycle) as u64,
             copy_line: (c.copy_line_cycles.value * cycle) as u64,
         }
+    }
+
+    /// What a line costs at each level, while DRAM takes so long: for cores of the node that the memory belongs to, and
+    /// of the far one.
+    pub(crate) fn levels(&self, dram: u64) -> [Levels; 2] {
+        let Costs { l2, llc, snoop, remote, .. } = *self;
+        let crossed = snoop + remote;
+        [
+            [l2, llc, snoop, snoop, dram, self.far_line(dram)],
+            [l2, llc + remote, crossed, crossed, dram + remote, llc],
+        ]
     }
 
     /// A core gets a line of its own node's memory from a cache of the other one. `dram` is what the look into

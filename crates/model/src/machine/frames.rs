@@ -40,32 +40,32 @@ pub(crate) struct Origin {
     pub flow: Option<u64>,
 }
 
-/// A stretch of buffers.
+/// The frames in a stretch of buffers.
 #[derive(Clone, Debug)]
-pub(crate) struct Pool {
-    /// What is kept of each frame.
-    pub frames: Vec<Kept>,
+pub(crate) struct Frames {
+    /// What is kept of each.
+    pub kept: Vec<Kept>,
     /// The bytes of each that lie behind those.
     far: Vec<[u8; FAR]>,
     /// Where each frame comes from; empty where nobody asks.
     pub origins: Vec<Origin>,
 }
 
-impl Pool {
+impl Frames {
     /// Nothing in so many buffers.
-    pub(crate) fn new(frames: usize) -> Pool {
-        Pool { frames: vec![Kept::EMPTY; frames], far: vec![[0; FAR]; frames], origins: Vec::new() }
+    pub(crate) fn new(frames: usize) -> Frames {
+        Frames { kept: vec![Kept::EMPTY; frames], far: vec![[0; FAR]; frames], origins: Vec::new() }
     }
 
     /// From now on it is kept where each frame comes from.
     pub(crate) fn keep_origins(&mut self) {
-        self.origins = vec![Origin::default(); self.frames.len()];
+        self.origins = vec![Origin::default(); self.kept.len()];
     }
 
     /// A new frame, or a part of the one that is here.
     #[inline(always)]
     pub(crate) fn put(&mut self, frame: usize, off: u32, bytes: &[u8], len: u32) {
-        let kept = &mut self.frames[frame];
+        let kept = &mut self.kept[frame];
         let known = kept.known as usize;
         let new = off == 0 && len as usize >= known;
         let start = (off as usize).min(KEPT);
@@ -92,14 +92,14 @@ impl Pool {
         if zeros > end {
             whole[end..zeros].fill(0);
         }
-        self.frames[frame].head.copy_from_slice(&whole[..NEAR]);
+        self.kept[frame].head.copy_from_slice(&whole[..NEAR]);
         self.far[frame].copy_from_slice(&whole[NEAR..]);
     }
 
     /// Copies bytes of a frame from `off` on.
     #[inline(always)]
     pub(crate) fn get(&self, frame: usize, off: u32, out: &mut [u8]) {
-        let kept = &self.frames[frame];
+        let kept = &self.kept[frame];
         let known = kept.known as usize;
         // With lengths that are known when this is compiled: every application reads that.
         if known <= NEAR
@@ -114,7 +114,7 @@ impl Pool {
 
     #[inline(never)]
     fn get_part(&self, frame: usize, off: u32, out: &mut [u8]) {
-        let (whole, known) = (self.whole(frame), self.frames[frame].known as usize);
+        let (whole, known) = (self.whole(frame), self.kept[frame].known as usize);
         let here = whole[..known].get(off as usize..).unwrap_or_default();
         let kept = here.len().min(out.len());
         out[..kept].copy_from_slice(&here[..kept]);
@@ -124,7 +124,7 @@ impl Pool {
     /// All that is kept of a frame's bytes.
     fn whole(&self, frame: usize) -> [u8; KEPT] {
         let mut whole = [0; KEPT];
-        whole[..NEAR].copy_from_slice(&self.frames[frame].head);
+        whole[..NEAR].copy_from_slice(&self.kept[frame].head);
         whole[NEAR..].copy_from_slice(&self.far[frame]);
         whole
     }
@@ -134,7 +134,7 @@ impl Pool {
 mod tests {
     use super::*;
 
-    fn read(pool: &Pool) -> [u8; KEPT] {
+    fn read(pool: &Frames) -> [u8; KEPT] {
         let mut out = [9; KEPT];
         pool.get(1, 0, &mut out);
         out
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_frame_reads_back_with_zeros_where_nothing_was_captured() {
-        let mut k = Pool::new(2);
+        let mut k = Frames::new(2);
         k.put(1, 0, &[1; 100], 1500);
         k.put(1, 0, &[2; 42], 1500);
         let mut expected = [0; KEPT];

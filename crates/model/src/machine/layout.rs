@@ -2,7 +2,7 @@
 
 use memory::{Buf, Class, Field, Geometry, LayoutError, Side};
 
-use super::frames::Pool;
+use super::frames::Frames;
 use crate::profile::NicKind;
 
 /// Words lie below this line, buffers from it on.
@@ -16,13 +16,31 @@ pub(crate) const PAGE: u32 = 1 << 15;
 /// A bound field.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<const W: usize> {
-    pub(crate) base: u32,
-    pub(crate) signal: u32,
-    pub(crate) mask: u32,
+    base: u32,
+    signal: u32,
+    mask: u32,
     pub(crate) class: Class,
     pub(crate) writer: Side,
     /// What plays the NIC of this field.
     pub(crate) nic: NicKind,
+}
+
+/// Where an entry's signal lies.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub word: u32,
+    pub signal: u32,
+    pub line: u32,
+}
+
+impl<const W: usize> Words<W> {
+    /// Where the signal of entry `i` lies, the last of its words.
+    #[inline(always)]
+    pub(crate) fn place(self, i: u64) -> Place {
+        let i = i as u32 & self.mask;
+        let word = self.base + i * W as u32 + W as u32 - 1;
+        Place { word, signal: self.signal + i, line: word / 8 }
+    }
 }
 
 /// A bound application table.
@@ -76,7 +94,7 @@ impl PoolId {
 pub struct Layout {
     pub(crate) words: u32,
     pub(crate) signals: u32,
-    pub(crate) pools: Vec<Pool>,
+    pub(crate) frames: Vec<Frames>,
     buffer_end: u32,
     table_end: u32,
 }
@@ -94,7 +112,7 @@ impl Layout {
 
     /// From now on it is kept where each frame comes from.
     pub(crate) fn keep_origins(&mut self) {
-        self.pools.iter_mut().for_each(Pool::keep_origins);
+        self.frames.iter_mut().for_each(Frames::keep_origins);
     }
 
     /// Words for a field whose NIC is of such a kind.
@@ -127,8 +145,8 @@ impl Layout {
         }
         self.buffer_end = first + lines as u32;
         let n = g.count as usize;
-        let index = self.pools.len() as u32;
-        self.pools.push(Pool::new(n));
+        let index = self.frames.len() as u32;
+        self.frames.push(Frames::new(n));
         Ok(PoolId { index, count: g.count, room: g.room, first, offset: g.offset, stride: g.stride })
     }
 

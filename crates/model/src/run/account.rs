@@ -10,7 +10,7 @@ use rings::Outcome;
 use super::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 use super::snapshot::{Part, Snapshot};
 use crate::agents::meter::Meter;
-use crate::engine::sim::Gauge;
+use crate::engine::gauge::Gauge;
 use crate::scenario::Scenario;
 
 /// The measured window.

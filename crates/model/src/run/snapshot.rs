@@ -3,7 +3,8 @@
 use rings::Outcome;
 
 use crate::agents::meter::Meter;
-use crate::engine::sim::{Gauge, Sim};
+use crate::engine::gauge::Gauge;
+use crate::engine::sim::Sim;
 use crate::machine::hierarchy::Counts;
 
 /// A part of a window.
@@ -39,10 +40,10 @@ impl Snapshot {
             sent_bytes: meter.sent_bytes.clone(),
             offered_bytes: meter.offered_bytes.clone(),
             passing: meter.passing,
-            counts: sim.hierarchy.counts,
+            counts: sim.counts(),
             gauges: sim.gauges_at(at),
-            reuse: sim.reuse,
-            pressed: sim.pressed,
+            reuse: sim.machine.buffers.reuse,
+            pressed: sim.machine.pressed,
         }
     }
 

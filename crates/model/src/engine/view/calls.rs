@@ -2,26 +2,14 @@
 
 use memory::{Buf, Class, Fault, Memory, Ps, Touch};
 
-use super::{META, View};
+use super::View;
 use crate::engine::schedule::PARKED;
 use crate::machine::layout::{PoolId, Table, Words};
 use crate::machine::prices::Access;
 use crate::profile::NicKind;
 
-/// Where an entry's signal lies.
-#[derive(Clone, Copy)]
-pub(super) struct Place {
-    pub word: u32,
-    pub signal: u32,
-    pub line: u32,
-}
-
-#[inline(always)]
-fn place<const W: usize>(w: Words<W>, i: u64) -> Place {
-    let i = i as u32 & w.mask;
-    let word = w.base + i * W as u32 + W as u32 - 1;
-    Place { word, signal: w.signal + i, line: word / 8 }
-}
+/// Lines between a buffer's start and its metadata (the mempool's own header).
+const META: u32 = 1;
 
 impl Memory for View {
     type Words<const W: usize> = Words<W>;
@@ -30,14 +18,14 @@ impl Memory for View {
 
     #[inline(always)]
     fn acquire<const W: usize>(&mut self, w: Words<W>, i: u64) -> u64 {
-        let p = place(w, i);
+        let p = w.place(i);
         match w.class {
             Class::Contended => {
                 self.look(p.line);
-                return self.sim().words[p.word as usize];
+                return self.machine().words.values[p.word as usize];
             }
             // A register of the card.
-            Class::Doorbell if self.core.is_none() => {}
+            Class::Doorbell if self.me.core.is_none() => {}
             _ => {
                 self.load((p.line, w.nic));
             }
@@ -53,9 +41,9 @@ impl Memory for View {
 
     #[inline(always)]
     fn release<const W: usize>(&mut self, w: Words<W>, i: u64, signal: u64) {
-        debug_assert!(self.agent.may_write(w), "{:?} may not write this field", self.agent);
-        let p = place(w, i);
-        let visible = match self.core {
+        debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
+        let p = w.place(i);
+        let visible = match self.me.core {
             Some(core) if w.class == Class::Contended => self.post(core, p.line),
             _ => self.stored(p.line, 8),
         };
@@ -64,48 +52,48 @@ impl Memory for View {
 
     #[inline(always)]
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
-        debug_assert!(self.agent.may_write(w), "{:?} may not write this field", self.agent);
-        let p = place(w, i);
+        debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
+        let p = w.place(i);
         let visible = self.stored(p.line, W as u64 * 8);
         let first = p.word as usize + 1 - W;
-        self.sim().words[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
+        self.machine().words.values[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
         self.store(p, entry[W - 1], visible);
     }
 
     #[inline(always)]
     fn read<const W: usize>(&mut self, w: Words<W>, i: u64) -> [u64; W] {
-        let p = place(w, i);
+        let p = w.place(i);
         self.load((p.line, w.nic));
         let first = p.word as usize + 1 - W;
         let mut entry = [0; W];
-        entry.copy_from_slice(&self.sim().words[first..=p.word as usize]);
+        entry.copy_from_slice(&self.machine().words.values[first..=p.word as usize]);
         entry
     }
 
     #[inline(always)]
     fn body<const W: usize, const N: usize>(&mut self, w: Words<W>, i: u64) -> [u64; N] {
         const { assert!(N <= W, "an entry has no such word") };
-        let p = place(w, i);
+        let p = w.place(i);
         self.load((p.line, w.nic));
         let first = p.word as usize + 1 - W;
         let mut body = [0; N];
-        body.copy_from_slice(&self.sim().words[first..first + N]);
+        body.copy_from_slice(&self.machine().words.values[first..first + N]);
         body
     }
 
     #[inline(always)]
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
-        debug_assert!(self.agent.may_write(w), "{:?} may not write this field", self.agent);
-        let p = place(w, i);
+        debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
+        let p = w.place(i);
         self.stored(p.line, W as u64 * 8);
         let first = p.word as usize + 1 - W;
-        self.sim().words[first..=p.word as usize].copy_from_slice(&entry);
+        self.machine().words.values[first..=p.word as usize].copy_from_slice(&entry);
     }
 
     fn swap_if<const W: usize>(&mut self, w: Words<W>, i: u64, old: u64, new: u64) -> Result<(), u64> {
-        let p = place(w, i);
+        let p = w.place(i);
         self.atomic(p.line);
-        let seen = self.sim().words[p.word as usize];
+        let seen = self.machine().words.values[p.word as usize];
         if seen != old {
             return Err(seen);
         }
@@ -115,55 +103,55 @@ impl Memory for View {
     }
 
     fn or<const W: usize>(&mut self, w: Words<W>, i: u64, bits: u64) -> u64 {
-        let p = place(w, i);
+        let p = w.place(i);
         self.atomic(p.line);
-        let (seen, now) = (self.sim().words[p.word as usize], self.clock);
+        let (seen, now) = (self.machine().words.values[p.word as usize], self.clock);
         self.store(p, seen | bits, now);
         seen
     }
 
     fn clear<const W: usize>(&mut self, w: Words<W>, i: u64, bits: u64) -> u64 {
-        let p = place(w, i);
+        let p = w.place(i);
         self.atomic(p.line);
-        let (seen, now) = (self.sim().words[p.word as usize], self.clock);
+        let (seen, now) = (self.machine().words.values[p.word as usize], self.clock);
         self.store(p, seen & !bits, now);
         seen
     }
 
     fn add<const W: usize>(&mut self, w: Words<W>, i: u64, n: u64) -> u64 {
-        let p = place(w, i);
+        let p = w.place(i);
         self.atomic(p.line);
-        let (seen, now) = (self.sim().words[p.word as usize], self.clock);
+        let (seen, now) = (self.machine().words.values[p.word as usize], self.clock);
         self.store(p, seen.wrapping_add(n), now);
         seen
     }
 
     fn wait<const W: usize>(&mut self, w: Words<W>, i: u64, seen: u64) {
-        let p = place(w, i);
+        let p = w.place(i);
         // It still polls what it read before.
-        let kept = (self.reads[0], self.read_count, self.pending);
+        let kept = (self.reads.first(), self.poll.pending);
         self.look(p.line);
-        if self.sim().words[p.word as usize] != seen || self.yielder.is_null() {
+        if self.machine().words.values[p.word as usize] != seen || self.turn.yielder.is_null() {
             return;
         }
         self.forget();
-        self.remember(p.line);
-        self.reads[0].into = None;
-        let spin = self.sim().costs.spin;
+        self.reads.wait_for(p.line, self.line(p.line).stores);
+        let spin = self.machine().costs.spin;
         self.parks(PARKED, spin);
         self.look(p.line); // the store took its copy away
-        (self.reads[0], self.read_count, self.pending) = kept;
+        self.reads.put_back(kept.0);
+        self.poll.pending = kept.1;
     }
 
     fn idle(&mut self) {
-        if std::mem::take(&mut self.busy) {
+        if std::mem::take(&mut self.poll.busy) {
             // The first poll after work: it does not tell what an empty one costs.
             self.forget();
             self.chain();
             return self.poll_begins();
         }
-        let (began, period) = (self.polled, self.elapsed());
-        if self.yielder.is_null() {
+        let (began, period) = (self.poll.began, self.elapsed());
+        if self.turn.yielder.is_null() {
             self.forget();
         } else {
             self.parks(PARKED, period);
@@ -179,11 +167,11 @@ impl Memory for View {
         }
         let began = self.clock;
         // What another agent would wake it for inside its window shows late.
-        if early && (self.is_far(until.0) || self.pending < until.0) {
+        if early && (self.is_ahead(until.0) || self.poll.pending < until.0) {
             self.parks(until.0, 1);
         } else {
             self.forget();
-            if self.is_far(until.0) {
+            if self.is_ahead(until.0) {
                 self.suspend(until.0);
             }
             self.clock = self.clock.max(until.0);
@@ -193,8 +181,8 @@ impl Memory for View {
     }
 
     fn ring(&mut self, bell: Words<1>, value: u64) {
-        let p = place(bell, 0);
-        let costs = self.sim().costs;
+        let p = bell.place(0);
+        let costs = self.machine().costs;
         if bell.nic == NicKind::Core {
             self.clock += costs.mmio;
             let visible = self.stored(p.line, 8); // a plain word
@@ -212,7 +200,7 @@ impl Memory for View {
         if raw >= u64::from(b.count) || len > b.room {
             return Err(Fault { raw });
         }
-        self.sim().pools[b.index as usize].frames[raw as usize].expect();
+        self.machine().buffers.of(b).kept[raw as usize].expect();
         Ok(Buf(raw))
     }
 
@@ -220,52 +208,41 @@ impl Memory for View {
     fn put(&mut self, b: PoolId, buf: Buf, off: u32, bytes: &[u8], len: u32) {
         let (first, lines) = b.lines(buf, off, len);
         let at = self.clock;
-        let sim = self.sim();
-        let pool = &mut sim.pools[b.index as usize];
-        pool.put(buf.0 as usize, off, bytes, len);
-        let frame = &mut pool.frames[buf.0 as usize];
-        if self.agent.is_core() {
+        let machine = self.machine();
+        machine.buffers.of_mut(b).put(buf.0 as usize, off, bytes, len);
+        if self.me.agent.is_core() {
             return self.frame(first, lines, off, true);
         }
-        frame.stamp = self.stamp;
-        if let Some(origin) = pool.origins.get_mut(buf.0 as usize) {
-            *origin = self.origin;
-        }
-        let before = std::mem::replace(&mut frame.puts, sim.puts as u32);
-        sim.reuse.0 += u64::from((sim.puts as u32).wrapping_sub(before));
-        sim.reuse.1 += 1;
-        sim.puts += 1;
-        if self.core.is_some() {
-            self.clock += u64::from(lines) * sim.costs.copy_line;
+        machine.buffers.arrived(b, buf, self.stamp, self.origin);
+        if self.me.core.is_some() {
+            self.clock += u64::from(lines) * machine.costs.copy_line;
             return self.frame(first, lines, off, true);
         }
         let partial = !(off + len).is_multiple_of(64);
-        sim.dma_write(first, lines, partial, at);
-        let port = self.port;
-        self.clock = self.sim().links[port].write(at, u64::from(len));
+        machine.dma_write(first, lines, partial, at);
+        self.clock = machine.links[self.me.port as usize].write(at, u64::from(len));
     }
 
     #[inline(always)]
     fn get(&mut self, b: PoolId, buf: Buf, off: u32, out: &mut [u8], len: u32) {
         let (first, lines) = b.lines(buf, off, len);
         let at = self.clock;
-        let sim = self.sim();
+        let machine = self.machine();
         if !out.is_empty() {
-            sim.pools[b.index as usize].get(buf.0 as usize, off, out);
+            machine.buffers.of(b).get(buf.0 as usize, off, out);
         }
-        if self.core.is_some() {
-            self.clock += u64::from(lines) * sim.costs.read_line;
+        if self.me.core.is_some() {
+            self.clock += u64::from(lines) * machine.costs.read_line;
             return self.frame(first, lines, off, false);
         }
-        sim.dma_read(first, lines, at);
-        let port = self.port;
-        self.clock = self.sim().links[port].read(at, u64::from(len));
+        machine.dma_read(first, lines, at);
+        self.clock = machine.links[self.me.port as usize].read(at, u64::from(len));
     }
 
     #[inline(always)]
     fn meta(&mut self, b: PoolId, buf: Buf, line: u32, how: Touch) {
         if line == 0
-            && let Some(frame) = self.sim().pools[b.index as usize].frames.get(buf.0 as usize)
+            && let Some(frame) = self.machine().buffers.of(b).kept.get(buf.0 as usize)
         {
             frame.expect(); // its headers are read next
         }
@@ -279,15 +256,15 @@ impl Memory for View {
 
     #[inline(always)]
     fn entry_ahead<const W: usize>(&mut self, w: Words<W>, i: u64) {
-        if self.sim().ahead {
-            self.own(place(w, i).line);
+        if self.machine().ahead {
+            self.own(w.place(i).line);
         }
     }
 
     #[inline(always)]
     fn put_ahead<const W: usize>(&mut self, b: PoolId, w: Words<W>, i: u64) {
-        if self.sim().ahead {
-            let raw = self.sim().words[place(w, i).word as usize + 1 - W];
+        if self.machine().ahead {
+            let raw = self.machine().words.values[w.place(i).word as usize + 1 - W];
             if let Ok(buf) = self.check(b, raw, 0) {
                 let (line, _) = b.lines(buf, 0, 1);
                 self.ask(line, true, Access::Header);
@@ -312,8 +289,8 @@ impl Memory for View {
 
     fn touch_ahead(&mut self, t: Table, off: u64) {
         let line = t.line(off);
-        if self.looked_up(line) {
-            self.clock += self.sim().costs.op;
+        if self.recent.has(line) {
+            self.clock += self.machine().costs.op;
         } else {
             self.ask(line, false, Access::Table);
         }
@@ -326,13 +303,13 @@ impl Memory for View {
 
     #[inline(always)]
     fn work(&mut self, cycles: u32) {
-        self.busy = true;
-        self.clock += (f64::from(cycles) * self.sim().costs.cycle) as i64 as u64; // signed: one instruction
+        self.poll.busy = true;
+        self.clock += (f64::from(cycles) * self.machine().costs.cycle) as i64 as u64; // signed: one instruction
     }
 
     #[inline(always)]
     fn chain(&mut self) {
-        if self.is_far(self.clock) {
+        if self.is_ahead(self.clock) {
             self.suspend(self.clock);
         }
     }

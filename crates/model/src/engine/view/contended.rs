@@ -16,21 +16,21 @@ impl View {
     /// A load: a core without a copy waits for one.
     pub(super) fn look(&mut self, line: u32) {
         self.order();
-        if self.core.is_none() {
+        if self.me.core.is_none() {
             self.load((line, NicKind::Card));
             return self.polls(line);
         }
-        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
+        let (me, at, costs) = (self.me.who, self.clock, self.machine().costs);
         self.polls(line);
         self.clock += costs.op;
-        let l = &mut self.sim().lines[line as usize];
+        let l = &mut self.line(line);
         if !l.has.has(me) {
             l.has.insert(me);
             let held = l.changed.saturating_sub(at);
             // Those who wait for one line get it one by one, in an order that nothing fixes (A18).
-            let turn = if held > 0 { mix(at << 6 ^ self.slot as u64) % TURNS } else { 0 };
+            let turn = if held > 0 { mix(at << 6 ^ self.me.slot as u64) % TURNS } else { 0 };
             let wait = held + turn + costs.snoop;
-            self.missed += wait;
+            self.poll.missed += wait;
             self.clock += wait;
         }
     }
@@ -39,36 +39,36 @@ impl View {
     /// it stored before shows before (A28).
     pub(super) fn post(&mut self, core: u32, line: u32) -> u64 {
         self.order();
-        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
-        let l = &self.sim().lines[line as usize];
+        let (me, at, costs) = (self.me.who, self.clock, self.machine().costs);
+        let l = &self.line(line);
         let (mine, changed) = (l.has.is(me), l.changed);
-        let mut shows = changed.max(at + costs.op).max(self.drained);
+        let mut shows = changed.max(at + costs.op).max(self.stores.drained);
         if !mine {
-            self.sim().taken(line, at, self.slot);
-            let cost = self.sim().prices_of(core).cost(Access::Word, true, costs.snoop, Level::Snoop);
+            self.sim().taken(line, at, self.me.slot);
+            let cost = self.machine().prices_of(core).cost(Access::Word, true, costs.snoop, Level::Snoop);
             let asked = self.enters(at, cost.wait);
             shows = shows.max(changed.max(asked) + cost.miss);
-            self.leaves(shows);
+            self.stores.leaves(shows);
         }
-        self.missed += self.clock - at;
+        self.poll.missed += self.clock - at;
         self.clock += costs.op;
         shows = shows.max(self.clock);
-        self.sim().lines[line as usize].hold(me, shows);
+        self.line(line).hold(me, shows);
         shows
     }
 
     /// An atomic: waits for the line, then holds it. Stores before it come first.
     pub(super) fn atomic(&mut self, line: u32) {
         self.order();
-        let (me, at, costs) = (self.me, self.clock, self.sim().costs);
-        let l = &self.sim().lines[line as usize];
+        let (me, at, costs) = (self.me.who, self.clock, self.machine().costs);
+        let l = &self.line(line);
         let (mine, changed) = (l.has.is(me), l.changed);
-        let mut done = at.max(self.drained).max(changed) + costs.atomic;
+        let mut done = at.max(self.stores.drained).max(changed) + costs.atomic;
         if !mine {
-            self.sim().taken(line, at, self.slot);
+            self.sim().taken(line, at, self.me.slot);
             done += costs.snoop;
         }
-        self.sim().lines[line as usize].hold(me, done);
+        self.line(line).hold(me, done);
         self.clock = done;
     }
 }

@@ -1,0 +1,84 @@
+//! A core's store buffer: it goes on while the lines of its stores come (A19).
+
+use super::View;
+use crate::machine::Machine;
+use crate::machine::costs::STORES;
+use crate::machine::prices::Cost;
+
+/// Stores that wait for their lines.
+#[repr(C)]
+#[derive(Default)]
+pub(super) struct StoreBuffer {
+    /// When all stores made so far have their lines: atomics wait for that, and other cores see them then.
+    pub drained: u64,
+    /// When the core last took a line from another one to store into it (A61).
+    pub taken: u64,
+    /// Stores made so far.
+    made: usize,
+    /// When each of the last ones has its line and leaves, round.
+    leaves: [u64; STORES],
+}
+
+impl StoreBuffer {
+    /// From when there is room for another one.
+    #[inline(always)]
+    fn room(&self) -> u64 {
+        self.leaves[self.made % STORES]
+    }
+
+    /// A store leaves once its line is there, behind those before it.
+    #[inline(always)]
+    pub(super) fn leaves(&mut self, there: u64) {
+        self.drained = self.drained.max(there);
+        self.leaves[self.made % STORES] = self.drained;
+        self.made += 1;
+    }
+}
+
+impl View {
+    /// A store at `at`; it is done when the line is there.
+    #[inline(always)]
+    pub(super) fn waits(&mut self, at: u64, cost: Cost) {
+        let asked = self.enters(at, cost.wait);
+        self.stores.leaves(asked + cost.miss);
+    }
+
+    /// A store at `at` enters the store buffer; when its line is asked for. The core waits only while the buffer is
+    /// full, or for `share` where the profile says what a store waits.
+    #[inline(always)]
+    pub(super) fn enters(&mut self, at: u64, share: u64) -> u64 {
+        if !self.machine().costs.buffered {
+            self.clock += share;
+            return at;
+        }
+        let room = self.stores.room();
+        self.clock = self.clock.max(room);
+        at.max(room)
+    }
+
+    /// A posted MMIO store leaves the core behind the stores before it, and those behind it wait until the PCIe
+    /// root has it (A64). The core itself goes on.
+    pub(super) fn posted(&mut self) {
+        let Some(core) = self.me.core else { return };
+        let Machine { hierarchy, costs, .. } = self.machine();
+        let far = if hierarchy.is_far(core as usize) { costs.remote } else { 0 };
+        if costs.root > 0 {
+            let there = self.stores.drained.max(self.clock) + costs.root + far;
+            self.stores.leaves(there);
+        }
+    }
+
+    /// How long a line that the core takes to store into it is held up by the one before (A61). What the core has
+    /// done since went on beside that one's way.
+    #[inline(always)]
+    pub(super) fn until_free(&mut self) -> u64 {
+        let taken = self.stores.taken;
+        self.machine().costs.taken.map_or(0, |gap| (taken + gap).saturating_sub(self.clock))
+    }
+
+    /// The core asks for such a line.
+    pub(super) fn takes_ahead(&mut self) {
+        self.clock += self.until_free();
+        self.stores.taken = self.clock;
+    }
+}

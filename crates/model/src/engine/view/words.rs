@@ -1,0 +1,150 @@
+//! Loads and stores of words of rings that one agent writes.
+
+use super::View;
+use crate::engine::agent::Agent;
+use crate::machine::layout::Place;
+use crate::machine::level::Level;
+use crate::machine::lines::Claim;
+use crate::machine::prices::Access;
+use crate::profile::NicKind;
+
+impl View {
+    /// The agent loads words of `line`, of a field that such a NIC serves: a core waits for a line that others
+    /// had.
+    #[inline(always)]
+    pub(super) fn load(&mut self, (line, nic): (u32, NicKind)) {
+        let at = self.clock;
+        // A load returns what shows at its end.
+        if self.me.core.is_some() {
+            self.clock += self.machine().costs.op;
+        }
+        let (me, end) = (self.me.who, self.clock);
+        if self.line(line).load(me, end) {
+            self.fetch(line, nic, at);
+        }
+    }
+
+    /// A line that others had comes, from `at` on.
+    #[inline(never)]
+    fn fetch(&mut self, line: u32, nic: NicKind, at: u64) {
+        let machine = self.machine();
+        let Some(core) = self.me.core else {
+            // Descriptors come by the line, ahead of use.
+            machine.dma_read(line, 1, at);
+            machine.links[self.me.port as usize].fetch(64);
+            return machine.expect_frames(line);
+        };
+        let cost = machine.core_access(core, line, false, Access::Word, at);
+        // An idle core has waited for the first line that changed; the next ones come meanwhile.
+        let others = self.poll.busy || self.poll.missed > 0;
+        let wait = match nic {
+            _ if !others => cost.miss,
+            NicKind::Card if self.me.agent.is_core() => match self.machine().costs.far_share {
+                // It was asked for together with the line before it.
+                Some(share) if line == self.crossed + 1 && cost.miss > self.machine().costs.snoop => {
+                    self.crossed = line;
+                    (cost.miss as f64 * share) as u64
+                }
+                _ => {
+                    self.crossed = line;
+                    cost.wait
+                }
+            },
+            _ => match self.machine().costs.between_share {
+                Some(share) => (cost.miss as f64 * share) as u64,
+                None => cost.wait,
+            },
+        };
+        self.poll.missed += wait;
+        self.clock += wait;
+    }
+
+    /// The agent stores `bytes` of words into `line`; when they become visible to the other side.
+    #[inline(always)]
+    pub(super) fn stored(&mut self, line: u32, bytes: u64) -> u64 {
+        let (me, at) = (self.me.who, self.clock);
+        let (end, visible);
+        if let Some(core) = self.me.core {
+            end = at + self.machine().costs.op;
+            self.clock = end;
+            let claim = self.line(line).claim(me, end);
+            if claim != Claim::Free {
+                self.take(core, line, at, claim);
+            }
+            visible = if self.machine().soft { self.clock.max(self.stores.drained) } else { self.clock };
+        } else {
+            end = at;
+            self.write_line(line, bytes);
+            visible = self.clock + self.machine().costs.write;
+        }
+        self.line(line).wrote(me, end, visible);
+        visible
+    }
+
+    /// A store takes a line from others, from `at` on; the clock is at the store's end. Copies of other cores
+    /// are recalled as a line is that one of them has.
+    #[inline(never)]
+    fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
+        let machine = self.machine();
+        let mut cost = machine.core_access(core, line, true, Access::Word, at);
+        let snoop = machine.costs.snoop;
+        if claim == Claim::Recall && cost.miss < snoop {
+            cost = machine.prices_of(core).cost(Access::Word, true, snoop, Level::Snoop);
+        }
+        cost.wait = cost.wait.max(self.until_free());
+        self.stores.taken = self.clock + cost.wait;
+        let before = self.clock;
+        self.waits(before, cost);
+        self.poll.missed += self.clock - before;
+    }
+
+    /// A card writes `bytes` of words.
+    #[inline(never)]
+    fn write_line(&mut self, line: u32, bytes: u64) {
+        let (at, port) = (self.clock, self.me.port as usize);
+        let machine = self.machine();
+        machine.dma_write(line, 1, bytes < 64, at);
+        if matches!(self.me.agent, Agent::NicRx(_)) {
+            let sent = machine.links[port].write(at, bytes);
+            self.clock = sent;
+        } else {
+            machine.links[port].note(bytes);
+        }
+    }
+
+    /// A signal becomes `value`, which shows at `visible`.
+    #[inline(always)]
+    pub(super) fn store(&mut self, w: Place, value: u64, visible: u64) {
+        self.sim().store(w, value, visible);
+    }
+
+    /// What this agent can see of a signal.
+    #[inline(always)]
+    pub(super) fn visible(&mut self, w: Place) -> u64 {
+        let (value, next) = self.machine().words.visible(w, self.clock);
+        if let Some(next) = next {
+            self.poll.pending = self.poll.pending.min(next.saturating_sub(self.elapsed()));
+        }
+        value
+    }
+
+    /// The core asks for a line of words, for itself alone, and does not wait.
+    pub(super) fn own(&mut self, line: u32) {
+        let Some(core) = self.me.core else { return };
+        let me = self.me.who;
+        let before = self.clock;
+        let words = self.line(line);
+        let free = words.comes(me, before) || words.claim(me, before) == Claim::Free;
+        if !free {
+            self.takes_ahead();
+        }
+        let at = self.clock;
+        self.clock += self.machine().costs.op;
+        if !free {
+            let machine = self.machine();
+            let cost = machine.core_access(core, line, true, Access::Word, at);
+            let there = at + cost.miss.max(machine.costs.snoop);
+            machine.words.lines[line as usize].wrote(me, at, there);
+        }
+    }
+}

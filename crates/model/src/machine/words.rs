@@ -1,0 +1,51 @@
+//! The words of rings: their values, what of those does not show yet, and who has their lines.
+
+use super::layout::{Layout, Place};
+use super::lines::WordLine;
+
+/// A signal whose newest value is not visible before `at`.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pending {
+    old: u64,
+    at: u64,
+    /// What showed before `old`, and until when: doorbells follow each other within their way.
+    older: (u64, u64),
+}
+
+/// All words.
+pub(crate) struct WordMemory {
+    pub values: Vec<u64>,
+    pending: Vec<Pending>,
+    pub lines: Vec<WordLine>,
+}
+
+impl WordMemory {
+    /// Zeros.
+    pub(crate) fn new(layout: &Layout) -> WordMemory {
+        WordMemory {
+            values: vec![0; layout.words as usize],
+            pending: vec![Pending::default(); layout.signals as usize],
+            lines: vec![WordLine::default(); layout.words.div_ceil(8) as usize],
+        }
+    }
+
+    /// A signal becomes `value`, which shows at `visible`.
+    #[inline(always)]
+    pub(crate) fn store(&mut self, w: Place, value: u64, visible: u64) {
+        let word = &mut self.values[w.word as usize];
+        let before = &mut self.pending[w.signal as usize];
+        *before = Pending { old: *word, at: visible, older: (before.old, before.at) };
+        *word = value;
+    }
+
+    /// What shows of a signal at `clock`; when the next value does, if one has been stored.
+    #[inline(always)]
+    pub(crate) fn visible(&self, w: Place, clock: u64) -> (u64, Option<u64>) {
+        let p = self.pending[w.signal as usize];
+        if p.at <= clock {
+            return (self.values[w.word as usize], None);
+        }
+        let (older, at) = p.older;
+        if at > clock { (older, Some(at)) } else { (p.old, Some(p.at)) }
+    }
+}

@@ -119,18 +119,18 @@ impl Scenario {
     }
 
     /// The interface as it is on a port of `queues`.
-    pub(crate) fn port(&self, queues: u32) -> rings::Interface {
+    pub(crate) fn over(&self, queues: u32) -> rings::Interface {
         self.interface.over(queues)
     }
 
     /// A sum over ports, of what the interface makes of the port's cores.
     fn sum(&self, of: impl Fn(&rings::Interface, u32) -> u64) -> u64 {
-        self.port_cores.iter().map(|&queues| of(&self.port(queues), queues)).sum()
+        self.port_cores.iter().map(|&queues| of(&self.over(queues), queues)).sum()
     }
 
     /// Cores that receive and those that only allocate.
     pub(crate) fn hosts(&self) -> u64 {
-        self.sum(|port, queues| u64::from(port.hosts(queues)))
+        self.sum(|interface, queues| u64::from(interface.hosts(queues)))
     }
 
     /// Whether frames of a flow may overtake: cores receive from one ring, and a card sends.
@@ -153,8 +153,8 @@ impl Scenario {
         if !self.emulated {
             return 0;
         }
-        self.sum(|port, queues| {
-            let (rings, each) = physical::rings(port, queues);
+        self.sum(|interface, queues| {
+            let (rings, each) = physical::rings(interface, queues);
             u64::from(rings) * u64::from(each)
         })
     }

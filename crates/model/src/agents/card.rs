@@ -10,11 +10,17 @@ use rings::{Nic, Outcome, tx};
 use traffic::{Arrival, Peer, Source};
 
 use super::book::Book;
+use super::plug::Plug;
 use crate::engine::view::View;
-use crate::machine::layout::PoolId;
 
 /// A host that both halves of its port's card talk to.
 pub(crate) type SharedPeer = Rc<RefCell<dyn Peer>>;
+
+/// What is at the other end of a port's wire.
+pub(crate) enum Wire {
+    Source(Box<dyn Source>),
+    Peer(SharedPeer),
+}
 
 /// The receive half: every frame of `source`, at its time. `first` is the core of queue 0. What it stores
 /// for an emulated NIC is not decided on yet.
@@ -22,13 +28,14 @@ pub(crate) fn receive<R: Nic<View>>(
     m: &mut View,
     mut port: Port<R>,
     mut source: Box<dyn Source>,
-    to: (usize, bool),
+    first: usize,
+    emulated: bool,
     book: &Book,
 ) {
     let mut a = Arrival::EMPTY;
     while !m.stopped() && source.next(&mut a) {
         m.next_frame();
-        take(m, &mut port, &a, to, book);
+        take(m, &mut port, &a, first, emulated, book);
     }
     while !m.stopped() {
         // The source has ended: only batched notices are left to send.
@@ -37,7 +44,7 @@ pub(crate) fn receive<R: Nic<View>>(
             None => m.idle(),
         }
     }
-    book.meter.borrow_mut().left(to.0, source.as_mut());
+    book.meter.borrow_mut().left(first, source.as_mut());
     end(m, port, book);
 }
 
@@ -58,7 +65,7 @@ pub(crate) fn receive_from_peer<R: Nic<View>>(
         let known = (m.now().0 + delay).saturating_sub(m.window().0);
         let sends = peer.borrow_mut().next(known, &mut a);
         if sends {
-            take(m, &mut port, &a, (first, false), book);
+            take(m, &mut port, &a, first, false, book);
         } else {
             port.rest(m, Ps(known));
         }
@@ -72,7 +79,8 @@ fn take<R: Nic<View>>(
     m: &mut View,
     port: &mut Port<R>,
     a: &Arrival,
-    (first, emulated): (usize, bool),
+    first: usize,
+    emulated: bool,
     book: &Book,
 ) {
     m.set_stamp(Ps(a.at));
@@ -110,17 +118,17 @@ fn flow(head: &[u8]) -> Option<u64> {
 }
 
 /// The transmit half, which sees frames in the order in which the card sends them. `extra` is what a latency
-/// has beside the time on the card: the read of the payload and the load generator, ps; `number` is the
-/// port's, `first` the core of its queue 0. `peer` gets the frames, where there is one.
+/// has beside the time on the card, ps. `peer` gets the frames, where there is one.
 pub(crate) fn transmit(
     m: &mut View,
     tx: tx::NicTx<View>,
-    (buffers, peer): (PoolId, Option<SharedPeer>),
+    plug: Plug,
+    peer: Option<SharedPeer>,
     config: TxConfig,
-    (number, first): (u32, usize),
     extra: u64,
     book: &Book,
 ) {
+    let buffers = plug.buffers;
     let mut port = TxPort::new(tx, buffers, config);
     while !m.stopped() {
         m.next_frame();
@@ -135,9 +143,9 @@ pub(crate) fn transmit(
             port.idle(m);
         } else if let Some((buf, len, at)) = sent {
             let came = m.stamp(buffers, buf);
-            book.meter.borrow_mut().send(first, len, at.saturating_sub(came).0 + extra);
+            book.meter.borrow_mut().send(plug.first, len, at.saturating_sub(came).0 + extra);
             if let Some(origin) = m.origin(buffers, buf)
-                && let Some(order) = book.orders.borrow_mut().get_mut(number as usize)
+                && let Some(order) = book.orders.borrow_mut().get_mut(plug.port as usize)
             {
                 order.see(origin.number, origin.flow, at);
             }

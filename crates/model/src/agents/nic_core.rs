@@ -10,8 +10,9 @@ use traffic::{Arrival, Source};
 use super::book::Book;
 use super::card::known;
 use super::meter::Meter;
+use super::plug::Plug;
 use crate::engine::view::View;
-use crate::machine::layout::{PoolId, Table};
+use crate::machine::layout::Table;
 
 /// Frames taken from a source in one go, as the driver does.
 const CHUNK: usize = 64;
@@ -79,10 +80,8 @@ impl Feed {
 pub(crate) struct SoftPort {
     pub rx: Port<AnyNic<View>>,
     pub tx: TxPort<View>,
-    pub buffers: PoolId,
+    pub plug: Plug,
     pub feed: Feed,
-    /// Core of queue 0.
-    pub first: usize,
     /// Cycles to parse and hash a frame.
     pub cycles: u32,
     /// The burst under way, queue by queue, then as they came.
@@ -126,13 +125,13 @@ impl SoftPort {
 
     fn classify(&mut self, frame: Arrival, book: &Book) {
         let mut meter = book.meter.borrow_mut();
-        meter.offer(self.first, frame.at, frame.len);
+        meter.offer(self.plug.first, frame.at, frame.len);
         match self.rx.classify(known(&frame), u32::from(frame.len)) {
             Some(class) => {
                 meter.in_nic += 1;
                 self.burst.push((frame, class));
             }
-            None => meter.fates[self.first][Outcome::BadFrame as usize] += 1,
+            None => meter.fates[self.plug.first][Outcome::BadFrame as usize] += 1,
         }
     }
 
@@ -148,7 +147,7 @@ impl SoftPort {
         let mut meter = book.meter.borrow_mut();
         meter.in_nic -= frames.len() as u64;
         for fate in &fates[..frames.len()] {
-            meter.fates[self.first + usize::from(*queue)][*fate as usize] += 1;
+            meter.fates[self.plug.first + usize::from(*queue)][*fate as usize] += 1;
         }
     }
 
@@ -160,8 +159,8 @@ impl SoftPort {
                 return done;
             }
             if let Some((buf, len)) = sent {
-                let took = m.now().saturating_sub(m.stamp(self.buffers, buf));
-                book.meter.borrow_mut().send(self.first, len, took.0);
+                let took = m.now().saturating_sub(m.stamp(self.plug.buffers, buf));
+                book.meter.borrow_mut().send(self.plug.first, len, took.0);
             }
         }
         SENT
@@ -189,7 +188,7 @@ pub(crate) fn serve(m: &mut View, mut ports: Vec<SoftPort>, book: &Book) {
     }
     // Cores drain after the card has stopped: it was spawned first.
     for port in &mut ports {
-        port.feed.left(port.first, &mut book.meter.borrow_mut());
+        port.feed.left(port.plug.first, &mut book.meter.borrow_mut());
         port.rx.nic_mut().stop(m);
         book.add(port.rx.nic().counters());
         book.add(vec![("tx_faults", port.tx.faults())]);

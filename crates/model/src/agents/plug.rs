@@ -3,6 +3,7 @@
 use crate::machine::layout::PoolId;
 
 /// Where a card is plugged in.
+#[derive(Clone, Copy)]
 pub(crate) struct Plug {
     pub port: u32,
     pub queues: u16,

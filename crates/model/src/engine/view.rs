@@ -112,20 +112,17 @@ impl View {
     }
 
     #[inline(always)]
-    #[expect(clippy::mut_from_ref, reason = "as `sim`")]
     fn machine(&self) -> &mut Machine {
         &mut self.sim().machine
     }
 
     #[inline(always)]
-    #[expect(clippy::mut_from_ref, reason = "as `sim`")]
     fn turns(&self) -> &mut Turns {
         &mut self.sim().turns
     }
 
     /// What is known of a line of words.
     #[inline(always)]
-    #[expect(clippy::mut_from_ref, reason = "as `sim`")]
     fn line(&self, line: u32) -> &mut WordLine {
         &mut self.machine().words.lines[line as usize]
     }

@@ -14,7 +14,7 @@ use crate::engine::gauge::Gauge;
 use crate::scenario::Scenario;
 
 /// The measured window.
-pub(crate) struct Window {
+pub(crate) struct Measured {
     pub before: Snapshot,
     pub after: Snapshot,
     /// Its parts, where it has several.
@@ -32,7 +32,7 @@ pub(crate) struct Window {
     pub warmup: Ps,
 }
 
-impl Window {
+impl Measured {
     fn span(&self) -> f64 {
         (self.after.at - self.before.at).max(1) as f64
     }
@@ -57,7 +57,7 @@ fn received(s: &Snapshot) -> u64 {
 
 pub(crate) fn report(
     s: &Scenario,
-    w: &Window,
+    w: &Measured,
     meter: &Meter,
     conservation: Conservation,
     counters: BTreeMap<&'static str, u64>,
@@ -104,7 +104,7 @@ pub(crate) fn report(
 
 /// The frames of the window, one by one: what was offered by its time of arrival, where the window is laid down,
 /// otherwise by when the card decided on it.
-fn counted(s: &Scenario, w: &Window, meter: &Meter) -> Counted {
+fn counted(s: &Scenario, w: &Measured, meter: &Meter) -> Counted {
     let dropped: u64 = drops(&w.before, &w.after).values().sum();
     let sent = w.grew(|s| s.sent);
     let ports: Option<Vec<(u64, u64)>> =
@@ -136,7 +136,7 @@ fn dram(before: &Snapshot, after: &Snapshot, scale: f64) -> Dram {
 }
 
 /// The window part by part.
-fn parts(w: &Window, scale: f64) -> Vec<PartReport> {
+fn parts(w: &Measured, scale: f64) -> Vec<PartReport> {
     let mut before = &w.before;
     let part = |p: &'_ Part, before: &Snapshot| {
         let decided: u64 = Outcome::ALL.iter().map(|o| p.after.fate_since(before, *o)).sum();
@@ -171,22 +171,22 @@ fn drops(before: &Snapshot, after: &Snapshot) -> BTreeMap<&'static str, u64> {
 }
 
 /// Time that a core was not idle, ps.
-fn busy(w: &Window, core: usize) -> u64 {
+fn busy(w: &Measured, core: usize) -> u64 {
     let idle = w.after.gauges[core].idle - w.before.gauges[core].idle;
     (w.after.at - w.before.at).saturating_sub(idle)
 }
 
-fn busy_pct(w: &Window, core: usize) -> f64 {
+fn busy_pct(w: &Measured, core: usize) -> f64 {
     100.0 * busy(w, core) as f64 / w.span()
 }
 
 /// Ports follow each other; `queues` are those of each.
-fn per_core(queues: &[u32], w: &Window) -> Vec<CoreReport> {
+fn per_core(queues: &[u32], w: &Measured) -> Vec<CoreReport> {
     let first = queues.iter().flat_map(|&n| (0..n).map(|q| q == 0));
     first.enumerate().map(|(c, first)| core(w, c, first)).collect()
 }
 
-fn core(w: &Window, core: usize, first: bool) -> CoreReport {
+fn core(w: &Measured, core: usize, first: bool) -> CoreReport {
     let drops = |s: &Snapshot| s.fates[core].iter().skip(1).sum::<u64>();
     let share = |of: fn(&Gauge) -> u64| {
         100.0 * (of(&w.after.gauges[core]) - of(&w.before.gauges[core])) as f64 / w.span()
@@ -204,7 +204,7 @@ fn core(w: &Window, core: usize, first: bool) -> CoreReport {
 }
 
 /// A port's cores follow those of the port before.
-fn per_port(queues: &[u32], w: &Window, meter: &Meter) -> Vec<PortReport> {
+fn per_port(queues: &[u32], w: &Measured, meter: &Meter) -> Vec<PortReport> {
     let mut first = 0;
     let ports = queues.iter().enumerate().map(|(p, &cores)| {
         let mine = first..first + cores as usize;
@@ -214,7 +214,7 @@ fn per_port(queues: &[u32], w: &Window, meter: &Meter) -> Vec<PortReport> {
     ports.collect()
 }
 
-fn port(w: &Window, meter: &Meter, port: u32, cores: Range<usize>) -> PortReport {
+fn port(w: &Measured, meter: &Meter, port: u32, cores: Range<usize>) -> PortReport {
     let sum = |of: fn(&Snapshot, usize) -> u64| w.grew(|s| cores.clone().map(|core| of(s, core)).sum());
     let gbps = |bytes: u64| w.per_second(bytes) * 8e-9;
     let decided = || (sum(|s, core| s.fates[core].iter().sum()), sum(|s, core| s.offered_bytes[core]));

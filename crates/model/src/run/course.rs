@@ -6,7 +6,7 @@
 use memory::Ps;
 use nic::reorder::Order;
 
-use super::account::Window;
+use super::account::Measured;
 use super::error::Error;
 use super::snapshot::{Part, Snapshot};
 use crate::run::Run;
@@ -24,7 +24,7 @@ const STEP_FRAMES: u64 = 4096;
 /// Steps that must agree before measuring, the frames after which nobody waits any longer, and the steps
 /// measured.
 const AGREE: usize = 4;
-pub(crate) const PATIENCE: u64 = 3_000_000;
+const PATIENCE: u64 = 3_000_000;
 const MEASURED: usize = 4;
 /// Rounds of `dynamic` that are waited for at least: it decides, settles, stalls and settles again.
 const ROUNDS: u64 = 48;
@@ -38,7 +38,7 @@ const LOOKS: u64 = 8;
 
 impl Run {
     /// The times of `span`; whether rates had settled by then.
-    pub(crate) fn laid_down(&mut self, s: &Scenario, span: &Span) -> Result<(bool, Window), Error> {
+    pub(crate) fn laid_down(&mut self, s: &Scenario, span: &Span) -> Result<(bool, Measured), Error> {
         let judged = Ps(span.step.0.saturating_mul(u64::from(span.agree)));
         if s.start == Start::Full {
             // Early enough to be over when steps are judged. `dynamic` stalls in the ways that it has chosen by then.
@@ -80,17 +80,17 @@ impl Run {
     }
 
     /// Warms up until rates have settled, and measures.
-    pub(crate) fn until_settled(&mut self, s: &Scenario) -> Result<(bool, Window), Error> {
-        let step = self.look(s)?;
+    pub(crate) fn until_settled(&mut self, s: &Scenario) -> Result<(bool, Measured), Error> {
+        let Pace { step, patience } = self.look(s)?;
         if s.start == Start::Full {
             if s.interface.round() > Ps::ZERO {
-                self.settle(step, s.limit)?; // it stalls in the ways that it has chosen
+                self.settle(step, patience, s.limit)?; // it stalls in the ways that it has chosen
             }
             let from = self.now;
             self.engine.sim().stall_cores(from, STALL);
             self.advance(STALL)?;
         }
-        let settled = self.settle(step, s.limit)?;
+        let settled = self.settle(step, patience, s.limit)?;
         let window = self.measure(step, s.frames, s.limit)?;
         Ok((settled && self.offered() >= s.frames, window))
     }
@@ -106,26 +106,26 @@ impl Run {
 
     /// Runs until the offered rate shows; the step in which rates are compared: twice the time in which
     /// every posted buffer is used once. Steps that agree are longer than any trial of `dynamic`.
-    fn look(&mut self, s: &Scenario) -> Result<Ps, Error> {
+    fn look(&mut self, s: &Scenario) -> Result<Pace, Error> {
         let mut span = SHORTEST_STEP;
         while self.offered() < LOOK && self.now < LONGEST_LOOK.min(s.limit) {
             self.advance(span)?;
             span = Ps(span.0 * 2);
         }
         let frame = self.now.0 / self.offered().max(1);
-        self.patience = PATIENCE.max(ROUNDS * s.interface.round().0 / frame.max(1));
+        let patience = PATIENCE.max(ROUNDS * s.interface.round().0 / frame.max(1));
         let step = Ps(frame.saturating_mul((2 * self.posted).max(STEP_FRAMES)));
         let shortest = SHORTEST_STEP.max(Ps(2 * s.interface.round().0));
-        Ok(step.max(shortest).min(LONGEST_LOOK))
+        Ok(Pace { step: step.max(shortest).min(LONGEST_LOOK), patience })
     }
 
     /// Warms up until throughput and hit rate agree over some steps; whether they came to.
-    fn settle(&mut self, step: Ps, limit: Ps) -> Result<bool, Error> {
+    fn settle(&mut self, step: Ps, patience: u64, limit: Ps) -> Result<bool, Error> {
         let mut last = self.snapshot();
         let mut steps = Vec::new();
         let measuring = Ps(step.0.saturating_mul(MEASURED as u64));
         let mut settled = false;
-        while !settled && self.offered() < self.patience && self.now + step + measuring < limit {
+        while !settled && self.offered() < patience && self.now + step + measuring < limit {
             self.advance(step)?;
             let next = self.snapshot();
             steps.push(Step::between(&last, &next));
@@ -137,7 +137,7 @@ impl Run {
     }
 
     /// Measures over a few steps, and on until `frames` have been offered or the time is `limit`.
-    fn measure(&mut self, step: Ps, frames: u64, limit: Ps) -> Result<Window, Error> {
+    fn measure(&mut self, step: Ps, frames: u64, limit: Ps) -> Result<Measured, Error> {
         let before = self.begin();
         let mut looks = Looks::new(before.gauges.len());
         while looks.n < LOOKS * MEASURED as u64 || self.offered() < frames && self.now < limit {
@@ -169,7 +169,7 @@ impl Run {
     }
 
     /// What has been counted since `before`.
-    pub(crate) fn window(&mut self, before: Snapshot, mut looks: Looks, mut parts: Vec<Part>) -> Window {
+    pub(crate) fn window(&mut self, before: Snapshot, mut looks: Looks, mut parts: Vec<Part>) -> Measured {
         self.book.meter.borrow_mut().measuring = false;
         let after = parts.last().map_or_else(|| self.snapshot(), |p| p.after.clone());
         let n = looks.n.max(1) as f64;
@@ -181,7 +181,7 @@ impl Run {
         if parts.len() < 2 {
             parts.clear();
         }
-        Window {
+        Measured {
             before,
             after,
             parts,
@@ -193,6 +193,13 @@ impl Run {
             warmup: self.warmup,
         }
     }
+}
+
+/// How rates of a run alone are compared.
+struct Pace {
+    step: Ps,
+    /// Frames after which nobody waits for rates to agree any longer.
+    patience: u64,
 }
 
 /// What looks during a window have found: sums.

@@ -20,9 +20,9 @@ use crate::scenario::app::App;
 /// Flows that an application's table holds (rxbisect §6).
 const FLOWS: u32 = 10_000_000;
 
-/// A place in the server: a core, and its queue among those of its port.
+/// A seat in the server: a core, and its queue among those of its port.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct Seat {
     pub core: usize,
     pub queue: u32,
     pub queues: u32,
@@ -32,11 +32,11 @@ pub(crate) struct Place {
 pub(crate) struct Tables {
     shape: Shape,
     flows: Table,
-    kind: Kind,
+    beside: Beside,
 }
 
 /// What is beside the flow table.
-enum Kind {
+enum Beside {
     /// Nothing.
     Plain,
     /// Routes, built when they are used: they fill 64 MiB.
@@ -51,25 +51,25 @@ impl Tables {
     pub(crate) fn build(s: &Scenario, space: &mut ModelSpace) -> Result<Tables, Error> {
         let shape = Shape::new(FLOWS);
         let flows = shape.bind(space, "flows")?;
-        let kind = match s.app {
-            App::Lb | App::Nat | App::Sink => Kind::Plain,
+        let beside = match s.app {
+            App::Lb | App::Nat | App::Sink => Beside::Plain,
             App::L3fwd | App::Ipsec => {
                 let fib = Arc::new(l3fwd::Fib::default_route());
                 let table = fib.bind(space)?;
-                Kind::Routes(fib, table)
+                Beside::Routes(fib, table)
             }
             App::Nf { .. } => {
                 let fib = Arc::new(l3fwd::Fib::default_route());
                 let table = fib.bind(space)?;
-                Kind::Numbers(fib, table, nf::Numbers::bind(space)?)
+                Beside::Numbers(fib, table, nf::Numbers::bind(space)?)
             }
             App::Kv { keys } => {
                 let shape = kv::Shape::new(keys.div_ceil(u64::from(s.cores().max(1))));
                 let tables = (0..s.cores()).map(|_| shape.bind(space)).collect::<Result<_, _>>()?;
-                Kind::Stores(shape, tables)
+                Beside::Stores(shape, tables)
             }
         };
-        Ok(Tables { shape, flows, kind })
+        Ok(Tables { shape, flows, beside })
     }
 
     /// The application of a core.
@@ -77,31 +77,31 @@ impl Tables {
         &self,
         s: &Scenario,
         meter: &Rc<RefCell<Meter>>,
-        place: Place,
+        seat: Seat,
     ) -> Result<ModelApp, Error> {
         let cycles = cycles(s)?;
         let table = |value| Declared::new(self.shape, self.flows, value);
         let route = |fib: &Arc<l3fwd::Fib>, table| l3fwd::L3fwd::new(fib.clone(), table, cycles);
-        Ok(ModelApp::Packets(match (s.app, &self.kind) {
+        Ok(ModelApp::Packets(match (s.app, &self.beside) {
             (App::Sink, _) => {
-                return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core: place.core, cycles }));
+                return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core: seat.core, cycles }));
             }
-            (App::Ipsec, Kind::Routes(fib, table)) => {
-                let sa = Sa::declared(Suite::default(), place.core as u32 + 1, ipsec::HERE, ipsec::THERE);
+            (App::Ipsec, Beside::Routes(fib, table)) => {
+                let sa = Sa::declared(Suite::default(), seat.core as u32 + 1, ipsec::HERE, ipsec::THERE);
                 AnyApp::Ipsec(Ipsec::new(route(fib, *table), Spd::thirds(), sa, sealing(s)))
             }
-            (_, Kind::Routes(fib, table)) => AnyApp::L3fwd(route(fib, *table)),
-            (App::Nf { target_reads }, Kind::Numbers(fib, table, buffer)) => {
-                let extra = if place.queue == 0 { target_reads } else { 0 };
-                let seed = mix(s.seed ^ place.core as u64);
+            (_, Beside::Routes(fib, table)) => AnyApp::L3fwd(route(fib, *table)),
+            (App::Nf { target_reads }, Beside::Numbers(fib, table, buffer)) => {
+                let extra = if seat.queue == 0 { target_reads } else { 0 };
+                let seed = mix(s.seed ^ seat.core as u64);
                 let numbers = nf::Numbers::declared();
                 AnyApp::Nf(nf::Nf::new(route(fib, *table), numbers, *buffer, extra, seed, cycles))
             }
-            (_, Kind::Stores(shape, tables)) => {
+            (_, Beside::Stores(shape, tables)) => {
                 // Cores that only allocate come after those that receive, and have no partition.
-                let table = tables.get(place.core).or(tables.first()).copied().unwrap_or(self.flows);
+                let table = tables.get(seat.core).or(tables.first()).copied().unwrap_or(self.flows);
                 let store = kv::Declared::new(*shape, table);
-                AnyApp::Kv(kv::Kv::new(store, place.queue, place.queues, cycles))
+                AnyApp::Kv(kv::Kv::new(store, seat.queue, seat.queues, cycles))
             }
             (App::Nat, _) => AnyApp::Nat(nat::Nat::new(table(nat::declared), &[], None, cycles)),
             _ => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, cycles)),

@@ -46,7 +46,7 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
     }
     s.interface.validate(s.port_cores.iter().copied().max().unwrap_or(0))?;
     for &queues in &s.port_cores {
-        s.port(queues).validate(queues)?;
+        s.over(queues).validate(queues)?;
     }
     device_limits(s)?;
     emulation(s)?;
@@ -106,7 +106,7 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
         )));
     }
     for &queues in &s.port_cores {
-        let (_, each) = physical::rings(&s.port(queues), queues);
+        let (_, each) = physical::rings(&s.over(queues), queues);
         let (n, lo, hi) = (physical::entries(each), nic.min_ring, nic.max_ring);
         if !(lo..=hi).contains(&n) {
             let what = format!("the physical ring of an emulated port has {n} entries");

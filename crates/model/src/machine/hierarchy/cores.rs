@@ -41,14 +41,14 @@ impl Hierarchy {
     /// The line is not in the core's L2: it comes from where it is.
     fn miss(&mut self, core: usize, line: u32, write: bool) -> Level {
         if let Some(holder) = self.holder(line) {
-            return self.from_holder(core, line, write, holder);
+            return self.fetch_held(core, line, write, holder);
         }
         if self.is_far(core) {
             self.mark();
         }
         let set = self.index.llc_set(line);
         if let Some(way) = self.llc.find(set, line) {
-            self.from_llc(core, line, write, (set, way));
+            self.fetch_llc(core, line, write, (set, way));
             return Level::Llc;
         }
         self.counts.llc_misses += 1;
@@ -59,7 +59,7 @@ impl Hierarchy {
 
     /// A store takes the line away, a load of a dirty line moves it as well: the reader is the
     /// next writer in every structure here. Of a clean line, the LLC gives its copy and keeps it.
-    fn from_holder(&mut self, core: usize, line: u32, write: bool, holder: Holder) -> Level {
+    fn fetch_held(&mut self, core: usize, line: u32, write: bool, holder: Holder) -> Level {
         let (was_dirty, level) = match holder {
             Holder::L2(other) => {
                 let set = self.index.l2_set(line);
@@ -91,7 +91,7 @@ impl Hierarchy {
     }
 
     /// A line that a DMA write has left is copied, and moves to the inclusive ways; any other moves to the L2.
-    fn from_llc(&mut self, core: usize, line: u32, write: bool, (set, way): (usize, usize)) {
+    fn fetch_llc(&mut self, core: usize, line: u32, write: bool, (set, way): (usize, usize)) {
         self.counts.llc_hits += 1;
         let e = self.llc.get(set, way);
         self.llc.clear(set, way);

@@ -1,0 +1,113 @@
+//! The card of a port, from the numbers of its server: two agents, or a part of the core that plays it.
+
+use memory::Ps;
+use nic::{Config, Port, TxConfig, TxPort};
+use rings::{AnyNic, Nic, tx};
+
+use super::error::Error;
+use crate::agents::book::Book;
+use crate::agents::card::{self, Wire};
+use crate::agents::nic_core::{Feed, SoftPort};
+use crate::agents::plug::Plug;
+use crate::engine::Engine;
+use crate::engine::agent::Agent;
+use crate::engine::view::View;
+use crate::scenario::Scenario;
+
+/// The card of whichever interface, told apart once and not frame by frame.
+pub(super) fn spawn_any(
+    engine: &mut Engine,
+    s: &Scenario,
+    plug: Plug,
+    (nic, tx): (AnyNic<View>, tx::NicTx<View>),
+    wire: Wire,
+    book: &Book,
+) -> Result<(), Error> {
+    match nic {
+        AnyNic::PrivRing(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::ShRing(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::RxBisect(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::Dynamic(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
+        AnyNic::DdRing(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
+    }
+}
+
+/// A card: its receive half and its transmit half.
+pub(super) fn spawn<R: Nic<View> + 'static>(
+    engine: &mut Engine,
+    s: &Scenario,
+    plug: Plug,
+    (nic, mut nic_tx): (R, tx::NicTx<View>),
+    wire: Wire,
+    book: &Book,
+) -> Result<(), Error> {
+    let port = Port::new(nic, s.steer.over(plug.queues), plug.queues, receiving(s));
+    let (rx_book, tx_book) = (book.clone(), book.clone());
+    let emulated = s.emulated;
+    let peer = match wire {
+        Wire::Source(source) => {
+            let body = move |m: &mut View| card::receive(m, port, source, plug.first, emulated, &rx_book);
+            engine.spawn(Agent::NicRx(plug.port), body)?;
+            None
+        }
+        Wire::Peer(peer) => {
+            let host = peer.clone();
+            let body = move |m: &mut View| card::receive_from_peer(m, port, &host, plug.first, &rx_book);
+            engine.spawn(Agent::NicRx(plug.port), body)?;
+            Some(peer)
+        }
+    };
+    let queue_bps = (s.server.constants.tx_queue_gbps.value * 1e9) as u64;
+    for q in 0..plug.queues {
+        nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
+    }
+    let head = if peer.is_some() { nic::HEAD } else { 0 };
+    let config = TxConfig { rate_bps: rate_bps(s), head, ..TxConfig::default() };
+    let extra = beside_the_card(s);
+    engine.spawn(Agent::NicTx(plug.port), move |m| {
+        card::transmit(m, nic_tx, plug, peer, config, extra, &tx_book);
+    })?;
+    Ok(())
+}
+
+/// Rate of a port.
+fn rate_bps(s: &Scenario) -> u64 {
+    (s.server.nic.port_gbps * 1e9) as u64
+}
+
+/// What the receive half of a card keeps to.
+fn receiving(s: &Scenario) -> Config {
+    let c = &s.server.constants;
+    Config {
+        rate_bps: rate_bps(s),
+        pipeline_pps: (c.nic_mpps.value * 1e6) as u64,
+        buffer_bytes: (c.nic_buffer_kib.value * 1024.0) as u32,
+        max_frame: s.server.buffers.room,
+    }
+}
+
+/// What a latency has beside the time on the card: the read of the payload and the load generator, ps.
+fn beside_the_card(s: &Scenario) -> u64 {
+    let c = &s.server.constants;
+    let way = if s.server.nic.remote { c.remote_ns.value } else { 0.0 };
+    ((c.pcie_read_ns.value + way + c.generator_us.value * 1e3) * 1e3) as u64
+}
+
+/// A port of a software NIC: nothing is paced.
+pub(super) fn soft_port(
+    s: &Scenario,
+    plug: Plug,
+    (nic, nic_tx): (AnyNic<View>, tx::NicTx<View>),
+    feed: Feed,
+) -> SoftPort {
+    let config = Config { rate_bps: 0, max_frame: s.server.buffers.room, ..Config::default() };
+    let sent = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head: 0 };
+    SoftPort {
+        rx: Port::new(nic, s.steer.over(plug.queues), plug.queues, config),
+        tx: TxPort::new(nic_tx, plug.buffers, sent),
+        plug,
+        feed,
+        cycles: s.server.constants.classify_cycles.value as u32,
+        burst: Vec::new(),
+    }
+}

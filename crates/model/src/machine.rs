@@ -60,7 +60,7 @@ impl Machine {
         let shares = |level| shares(server.nic.kind, &server.constants, level);
         let sample = Sample::new(one_in, seed);
         Machine {
-            hierarchy: Hierarchy::sampled(server, &layout.lines(), sample, seed),
+            hierarchy: Hierarchy::sampled(server, &layout.extent(), sample, seed),
             prices: costs.levels(dram.latency()).map(|levels| Prices::new(levels, shares)),
             costs,
             dram,

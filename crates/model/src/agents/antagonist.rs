@@ -10,7 +10,7 @@ use memory::Memory;
 use crate::engine::view::View;
 use crate::profile::Constants;
 
-/// Rounds of lines in a step: some 2 us, less than half of a window in which DRAM's load is counted.
+/// Rounds of lines in a step: some 2 us, less than half of an interval in which DRAM's load is counted.
 const ROUNDS: f64 = 16.0;
 
 /// What a thread does to the memory.

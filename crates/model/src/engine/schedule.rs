@@ -75,13 +75,13 @@ impl Tournament {
 
 /// The order of resumption.
 pub(crate) struct Schedule {
-    near: Tournament,
+    main: Tournament,
     /// Of the agents behind those.
     more: Vec<Tournament>,
     /// Time of each agent; of a running one, when it was resumed.
     times: [u64; 1 << AGENT],
     agents: usize,
-    /// Those in `near`.
+    /// Those in `main`.
     few: usize,
     /// At the end agents go on in rounds, and none of them is first: one that is woken in a round stays queued for
     /// the rest of it, wherever it has come to.
@@ -91,7 +91,7 @@ pub(crate) struct Schedule {
 impl Default for Schedule {
     fn default() -> Schedule {
         Schedule {
-            near: Tournament::EMPTY,
+            main: Tournament::EMPTY,
             more: Vec::new(),
             times: [PARKED; 1 << AGENT],
             agents: 0,
@@ -132,20 +132,20 @@ impl Schedule {
     /// The next agent, to run now, if it goes on by `until`. It is queued until it is set again.
     #[inline(always)]
     pub(crate) fn next(&self, until: u64) -> Option<usize> {
-        let first = self.near.first();
+        let first = self.main.first();
         (first != NEVER && first >> AGENT <= until).then_some(agent(first))
     }
 
     /// The earliest time of all agents, none of which is running.
     pub(crate) fn floor(&self) -> u64 {
-        time(self.near.first())
+        time(self.main.first())
     }
 
     /// The earliest of the agents beside the running one, and its time.
     #[inline(always)]
     pub(crate) fn beside(&self, running: usize) -> (u64, usize) {
         let (mut first, own) =
-            if running < FEW { self.near.beside(running) } else { self.beside_far(running) };
+            if running < FEW { self.main.beside(running) } else { self.beside_in_more(running) };
         if self.rounds {
             first = first.min(own);
         }
@@ -154,8 +154,8 @@ impl Schedule {
 
     /// The same for one that is not in the first tournament.
     #[cold]
-    fn beside_far(&self, running: usize) -> (u64, u64) {
-        let (mut first, mut own) = (self.near.beside(FEW).0, NEVER);
+    fn beside_in_more(&self, running: usize) -> (u64, u64) {
+        let (mut first, mut own) = (self.main.beside(FEW).0, NEVER);
         for (i, more) in self.more.iter().enumerate() {
             if i == (running - FEW) / PLAYERS {
                 let others;
@@ -178,20 +178,20 @@ impl Schedule {
     #[inline(always)]
     fn queue(&mut self, agent: usize, time: u64, stays: bool) {
         if agent >= self.few {
-            return self.queue_far(agent, time, stays);
+            return self.queue_in_more(agent, time, stays);
         }
         self.times[agent % (1 << AGENT)] = time;
-        self.near.set(agent, key(agent, time), stays);
+        self.main.set(agent, key(agent, time), stays);
     }
 
     #[cold]
-    fn queue_far(&mut self, agent: usize, time: u64, stays: bool) {
-        let far = agent - self.few;
-        let Some(more) = self.more.get_mut(far / PLAYERS) else { return };
+    fn queue_in_more(&mut self, agent: usize, time: u64, stays: bool) {
+        let other = agent - self.few;
+        let Some(more) = self.more.get_mut(other / PLAYERS) else { return };
         self.times[agent] = time;
-        more.set(far, key(agent, time), stays);
+        more.set(other, key(agent, time), stays);
         let first = self.more.iter().map(Tournament::first).min().unwrap_or(NEVER);
-        self.near.set(FEW, first, false);
+        self.main.set(FEW, first, false);
     }
 
     /// A queued or parked agent goes on at `time` if that is sooner; whether it is.
@@ -206,7 +206,7 @@ impl Schedule {
 
     /// Another round begins, with nobody queued.
     pub(crate) fn round(&mut self) {
-        self.near = Tournament::EMPTY;
+        self.main = Tournament::EMPTY;
         self.more.fill_with(|| Tournament::EMPTY);
         self.rounds = true;
     }

@@ -72,8 +72,8 @@ impl Sim {
     /// `wake` for each agent that is parked on `line`.
     #[inline(always)]
     fn watchers(&mut self, line: u32, wake: impl Fn(&mut Turns, usize)) {
-        let (near, aside) = self.machine.words.lines[line as usize].watch.members();
-        ones(near).for_each(|a| wake(&mut self.turns, a));
+        let (few, aside) = self.machine.words.lines[line as usize].watch.members();
+        ones(few).for_each(|a| wake(&mut self.turns, a));
         for (i, word) in aside.iter().flatten().enumerate() {
             ones(*word).for_each(|bit| wake(&mut self.turns, i * 64 + bit));
         }

@@ -1,12 +1,12 @@
-//! DRAM: bandwidth counted in windows, latency that rises with the load of the last ones.
+//! DRAM: bandwidth counted in intervals, latency that rises with the load of the last ones.
 
 use crate::profile::Constants;
 
-/// Length of a window, ps.
-const WINDOW: u64 = 5_000_000;
-/// Share of the newest window in the load: latency is convex in it, so noise would add to it.
+/// Length of an interval, ps.
+const INTERVAL: u64 = 5_000_000;
+/// Share of the newest interval in the load: latency is convex in it, so noise would add to it.
 const NEWEST: f64 = 0.25;
-/// Windows without traffic after which nothing of the load is left.
+/// Intervals without traffic after which nothing of the load is left.
 const QUIET: u64 = 64;
 /// The highest utilisation that the latency formula sees.
 const CEILING: f64 = 0.97;
@@ -15,11 +15,11 @@ const CEILING: f64 = 0.97;
 pub(crate) struct Dram {
     idle: f64,
     load: f64,
-    /// Usable bytes in a window.
+    /// Usable bytes in an interval.
     usable: f64,
     start: u64,
     bytes: f64,
-    /// Bytes of a window, smoothed.
+    /// Bytes of an interval, smoothed.
     load_bytes: f64,
     /// Latency now, ps.
     latency: u64,
@@ -29,7 +29,7 @@ impl Dram {
     /// Idle memory.
     pub(crate) fn new(c: &Constants) -> Dram {
         let idle = c.dram_idle_ns.value * 1e3;
-        let usable = c.dram_peak_gbytes.value * c.dram_usable.value * 1e9 * WINDOW as f64 * 1e-12;
+        let usable = c.dram_peak_gbytes.value * c.dram_usable.value * 1e9 * INTERVAL as f64 * 1e-12;
         Dram {
             idle,
             load: c.dram_load_ns.value * 1e3,
@@ -46,10 +46,10 @@ impl Dram {
         self.latency
     }
 
-    /// `bytes` read or written at `at` ps; whether a new window began, and with it a new latency.
+    /// `bytes` read or written at `at` ps; whether a new interval began, and with it a new latency.
     #[inline]
     pub(crate) fn add(&mut self, at: u64, bytes: f64) -> bool {
-        let new = at >= self.start + WINDOW;
+        let new = at >= self.start + INTERVAL;
         if new {
             self.roll(at);
         }
@@ -58,17 +58,17 @@ impl Dram {
     }
 
     fn roll(&mut self, at: u64) {
-        let windows = (at - self.start) / WINDOW;
+        let passed = (at - self.start) / INTERVAL;
         self.load_bytes += NEWEST * (self.bytes - self.load_bytes);
-        for _ in 1..windows.min(QUIET) {
+        for _ in 1..passed.min(QUIET) {
             self.load_bytes -= NEWEST * self.load_bytes;
         }
-        if windows > QUIET {
+        if passed > QUIET {
             self.load_bytes = 0.0;
         }
         let u = (self.load_bytes / self.usable).min(CEILING);
         self.latency = (self.idle + self.load * u / (1.0 - u)) as u64;
-        self.start += windows * WINDOW;
+        self.start += passed * INTERVAL;
         self.bytes = 0.0;
     }
 }

@@ -3,7 +3,7 @@
 use super::host::expect;
 
 /// Bytes of a frame that are stored.
-pub(crate) const KEPT: usize = 128;
+pub(crate) const STORED: usize = 128;
 
 /// What is kept of a frame, but for bytes behind a usual header. One line of the host, and frames lie side by side:
 /// it remembers the places of few pages.
@@ -16,12 +16,12 @@ pub(crate) struct Kept {
     pub puts: u32,
     /// Bytes that were written; zeros from there on.
     known: u32,
-    head: [u8; NEAR],
+    head: [u8; HEAD],
 }
 
 /// Bytes of a frame that lie with what else is kept of it, and behind them.
-const NEAR: usize = 48;
-const FAR: usize = KEPT - NEAR;
+const HEAD: usize = 48;
+const TAIL: usize = STORED - HEAD;
 
 impl Kept {
     /// Asks the host for a frame that an agent is about to read.
@@ -30,7 +30,7 @@ impl Kept {
         expect(std::ptr::from_ref(self).cast());
     }
 
-    const EMPTY: Kept = Kept { stamp: 0, puts: 0, known: 0, head: [0; NEAR] };
+    const EMPTY: Kept = Kept { stamp: 0, puts: 0, known: 0, head: [0; HEAD] };
 }
 
 /// A frame's number among those that arrived at its port, and the name of its flow if it has one.
@@ -46,7 +46,7 @@ pub(crate) struct Frames {
     /// What is kept of each.
     pub kept: Vec<Kept>,
     /// The bytes of each that lie behind those.
-    far: Vec<[u8; FAR]>,
+    tails: Vec<[u8; TAIL]>,
     /// Where each frame comes from; empty where nobody asks.
     pub origins: Vec<Origin>,
 }
@@ -54,7 +54,7 @@ pub(crate) struct Frames {
 impl Frames {
     /// Nothing in so many buffers.
     pub(crate) fn new(frames: usize) -> Frames {
-        Frames { kept: vec![Kept::EMPTY; frames], far: vec![[0; FAR]; frames], origins: Vec::new() }
+        Frames { kept: vec![Kept::EMPTY; frames], tails: vec![[0; TAIL]; frames], origins: Vec::new() }
     }
 
     /// From now on it is kept where each frame comes from.
@@ -68,32 +68,32 @@ impl Frames {
         let kept = &mut self.kept[frame];
         let known = kept.known as usize;
         let new = off == 0 && len as usize >= known;
-        let start = (off as usize).min(KEPT);
-        let bytes = &bytes[..bytes.len().min(KEPT - start)];
+        let start = (off as usize).min(STORED);
+        let bytes = &bytes[..bytes.len().min(STORED - start)];
         let end = start + bytes.len();
-        let zeros = if new { known } else { known.min(start + (len as usize).min(KEPT - start)) };
+        let zeros = if new { known } else { known.min(start + (len as usize).min(STORED - start)) };
         kept.known = if new { end } else { known.max(end) } as u32;
-        if end <= NEAR && zeros <= NEAR {
+        if end <= HEAD && zeros <= HEAD {
             kept.head[start..end].copy_from_slice(bytes);
             if zeros > end {
                 kept.head[end..zeros].fill(0);
             }
         } else {
-            self.put_far(frame, start, bytes, zeros);
+            self.put_long(frame, start, bytes, zeros);
         }
     }
 
     /// The same where bytes lie behind a usual header, as those of captures do.
     #[inline(never)]
-    fn put_far(&mut self, frame: usize, start: usize, bytes: &[u8], zeros: usize) {
+    fn put_long(&mut self, frame: usize, start: usize, bytes: &[u8], zeros: usize) {
         let mut whole = self.whole(frame);
         let end = start + bytes.len();
         whole[start..end].copy_from_slice(bytes);
         if zeros > end {
             whole[end..zeros].fill(0);
         }
-        self.kept[frame].head.copy_from_slice(&whole[..NEAR]);
-        self.far[frame].copy_from_slice(&whole[NEAR..]);
+        self.kept[frame].head.copy_from_slice(&whole[..HEAD]);
+        self.tails[frame].copy_from_slice(&whole[HEAD..]);
     }
 
     /// Copies bytes of a frame from `off` on.
@@ -102,12 +102,12 @@ impl Frames {
         let kept = &self.kept[frame];
         let known = kept.known as usize;
         // With lengths that are known when this is compiled: every application reads that.
-        if known <= NEAR
-            && let (0, Ok(out)) = (off, <&mut [u8; KEPT]>::try_from(&mut *out))
+        if known <= HEAD
+            && let (0, Ok(out)) = (off, <&mut [u8; STORED]>::try_from(&mut *out))
         {
-            let (near, far) = out.split_at_mut(NEAR);
-            near.copy_from_slice(&kept.head);
-            return far.fill(0);
+            let (head, tail) = out.split_at_mut(HEAD);
+            head.copy_from_slice(&kept.head);
+            return tail.fill(0);
         }
         self.get_part(frame, off, out);
     }
@@ -122,10 +122,10 @@ impl Frames {
     }
 
     /// All that is kept of a frame's bytes.
-    fn whole(&self, frame: usize) -> [u8; KEPT] {
-        let mut whole = [0; KEPT];
-        whole[..NEAR].copy_from_slice(&self.kept[frame].head);
-        whole[NEAR..].copy_from_slice(&self.far[frame]);
+    fn whole(&self, frame: usize) -> [u8; STORED] {
+        let mut whole = [0; STORED];
+        whole[..HEAD].copy_from_slice(&self.kept[frame].head);
+        whole[HEAD..].copy_from_slice(&self.tails[frame]);
         whole
     }
 }
@@ -134,8 +134,8 @@ impl Frames {
 mod tests {
     use super::*;
 
-    fn read(pool: &Frames) -> [u8; KEPT] {
-        let mut out = [9; KEPT];
+    fn read(pool: &Frames) -> [u8; STORED] {
+        let mut out = [9; STORED];
         pool.get(1, 0, &mut out);
         out
     }
@@ -145,7 +145,7 @@ mod tests {
         let mut k = Frames::new(2);
         k.put(1, 0, &[1; 100], 1500);
         k.put(1, 0, &[2; 42], 1500);
-        let mut expected = [0; KEPT];
+        let mut expected = [0; STORED];
         expected[..42].fill(2);
         assert_eq!(read(&k), expected, "nothing of the frame before it");
         k.put(1, 30, &[3; 4], 4);

@@ -21,7 +21,7 @@ mod holders;
 mod index;
 
 use super::cache::{Array, DIRTY, Entry, Private};
-use super::layout::Lines;
+use super::layout::Extent;
 use super::sample::Sample;
 use crate::profile::{L1_SETS, Replacement, Server};
 use holders::{Holder, Holders};
@@ -87,18 +87,18 @@ impl Hierarchy {
     /// Empty caches for `server`; `lines` of memory, of which the first `shared` move between agents
     /// (the rest, application tables, are partitioned by flow and only looked up in the own L2).
     pub fn new(server: &Server, lines: u32, shared: u32, seed: u64) -> Hierarchy {
-        Hierarchy::sampled(server, &Lines { all: lines, shared }, Sample::new(1, seed), seed)
+        Hierarchy::sampled(server, &Extent { all: lines, shared }, Sample::new(1, seed), seed)
     }
 
     /// The same with the sets of `sample` alone: no other line may be asked for.
-    pub(crate) fn sampled(server: &Server, lines: &Lines, sample: Sample, seed: u64) -> Hierarchy {
+    pub(crate) fn sampled(server: &Server, extent: &Extent, sample: Sample, seed: u64) -> Hierarchy {
         let c = &server.caches;
         let all = lowest(c.ways);
         let ddio = lowest(c.ddio_ways);
         let l1 = || Private::new(sample.sets(L1_SETS) as usize, server.l1_ways() as usize);
         let cores = server.all_cores();
         let lru = c.replacement == Replacement::Lru;
-        let index = Index::new(server, lines.all, sample.clone(), seed);
+        let index = Index::new(server, extent.all, sample.clone(), seed);
         Hierarchy {
             l1: (0..cores).filter(|_| server.l1_ways() > 0).map(|_| l1()).collect(),
             l2: (0..cores).map(|_| l2(server, &sample)).collect(),
@@ -109,7 +109,7 @@ impl Hierarchy {
                 victims: if ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
             },
             far: cores as usize,
-            holders: Holders::new(sample.rank(lines.shared)),
+            holders: Holders::new(sample.rank(extent.shared)),
             adjacent: c.adjacent_prefetch,
             remote: server.nic.remote,
             counts: Counts::default(),

@@ -100,14 +100,14 @@ pub struct Layout {
 }
 
 /// Ends of the address ranges, in lines.
-pub(crate) struct Lines {
+pub(crate) struct Extent {
     pub all: u32,
     pub shared: u32,
 }
 
 impl Layout {
-    pub(crate) fn lines(&self) -> Lines {
-        Lines { all: self.table_end.max(TABLES), shared: self.buffer_end.max(BUFFERS) }
+    pub(crate) fn extent(&self) -> Extent {
+        Extent { all: self.table_end.max(TABLES), shared: self.buffer_end.max(BUFFERS) }
     }
 
     /// From now on it is kept where each frame comes from.

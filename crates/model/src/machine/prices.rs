@@ -36,7 +36,7 @@ impl Access {
 
 /// Loads and stores of each kind apart: a header is stored where it has just been loaded.
 const KINDS: usize = 2 * Access::ALL.len();
-fn slot(kind: Access, write: bool) -> usize {
+fn row(kind: Access, write: bool) -> usize {
     2 * kind as usize + usize::from(write)
 }
 
@@ -99,13 +99,13 @@ impl Prices {
     pub(crate) fn new(levels: Levels, shares: impl Fn(Level) -> Shares) -> Prices {
         let only = |level: Level| std::array::from_fn(|l| f64::from(u8::from(l == level as usize)));
         let mut found = [only(Level::Llc); KINDS];
-        found[slot(Access::Table, false)] = only(Level::Dram);
+        found[row(Access::Table, false)] = only(Level::Dram);
         let mut waits = [[0.0; LEVELS]; KINDS];
         for level in Level::ALL {
             let shares = shares(level);
             for kind in Access::ALL {
                 for write in [false, true] {
-                    waits[slot(kind, write)][level as usize] = shares.of(kind, write);
+                    waits[row(kind, write)][level as usize] = shares.of(kind, write);
                 }
             }
         }
@@ -120,31 +120,31 @@ impl Prices {
         for (level, ps) in levels {
             self.levels[level as usize] = ps;
         }
-        for slot in 0..KINDS {
-            self.mean(slot);
+        for row in 0..KINDS {
+            self.mean(row);
         }
     }
 
     /// A simulated access of `kind` found its line at `level`: its cost.
     #[inline]
     pub(crate) fn learn(&mut self, kind: Access, write: bool, level: Level) -> u64 {
-        let slot = slot(kind, write);
-        let found = &mut self.found[slot];
+        let row = row(kind, write);
+        let found = &mut self.found[row];
         for share in found.iter_mut() {
             *share *= 1.0 - 1.0 / MEMORY;
         }
         found[level as usize] += 1.0 / MEMORY;
-        self.mean(slot);
+        self.mean(row);
         self.levels[level as usize]
     }
 
-    fn mean(&mut self, slot: usize) {
-        let times = || self.found[slot].iter().zip(self.levels).map(|(s, c)| s * c as i64 as f64);
+    fn mean(&mut self, row: usize) {
+        let times = || self.found[row].iter().zip(self.levels).map(|(s, c)| s * c as i64 as f64);
         let miss = times().sum::<f64>() as i64 as u64;
-        self.means[slot] = if self.even {
-            share(miss, self.shares[slot][0])
+        self.means[row] = if self.even {
+            share(miss, self.shares[row][0])
         } else {
-            let wait: f64 = times().zip(self.shares[slot]).map(|(time, share)| time * share).sum();
+            let wait: f64 = times().zip(self.shares[row]).map(|(time, share)| time * share).sum();
             Cost { miss, wait: wait as u64 }
         };
     }
@@ -152,13 +152,13 @@ impl Prices {
     /// Mean cost of `kind`.
     #[inline(always)]
     pub(crate) fn mean_of(&self, kind: Access, write: bool) -> Cost {
-        self.means[slot(kind, write)]
+        self.means[row(kind, write)]
     }
 
     /// The cost of an access of `kind` whose line comes after `miss`, from such a level.
     #[inline(always)]
     pub(crate) fn cost(&self, kind: Access, write: bool, miss: u64, level: Level) -> Cost {
-        share(miss, self.shares[slot(kind, write)][level as usize])
+        share(miss, self.shares[row(kind, write)][level as usize])
     }
 }
 

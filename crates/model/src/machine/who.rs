@@ -18,11 +18,11 @@ const ASIDE: u64 = 2;
 const CARD: u64 = 4;
 /// Bits before those of agents, and the most agents of a run that is not large.
 const FIRST: usize = 3;
-const NEAR: usize = 64 - FIRST;
+const FEW: usize = 64 - FIRST;
 
 /// Whether a run of so many agents is large.
 pub(crate) const fn is_large(agents: usize) -> bool {
-    agents > NEAR
+    agents > FEW
 }
 
 /// A member of a set.
@@ -37,7 +37,7 @@ impl Who {
     pub(crate) const fn agent(number: usize, large: bool) -> Who {
         match number {
             AGENTS.. => Who { bit: 0, number: NOBODY },
-            0..NEAR if !large => Who { bit: 1 << FIRST << number, number: number as u8 },
+            0..FEW if !large => Who { bit: 1 << FIRST << number, number: number as u8 },
             _ => Who { bit: ELSEWHERE, number: number as u8 },
         }
     }
@@ -68,14 +68,14 @@ impl Who {
 }
 
 /// A bit for each number.
-pub(crate) type Words = [u64; 4];
+pub(crate) type Bits = [u64; 4];
 
 /// A set of agents.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Agents {
     bits: u64,
     /// Of no meaning without [`ASIDE`].
-    aside: Option<Box<Words>>,
+    aside: Option<Box<Bits>>,
 }
 
 impl Agents {
@@ -157,12 +157,12 @@ impl Agents {
 
     /// The agents, a bit each: of a run that is not large, and those of a large one.
     #[inline(always)]
-    pub(crate) fn members(&self) -> (u64, Option<Words>) {
+    pub(crate) fn members(&self) -> (u64, Option<Bits>) {
         if self.bits & ASIDE == 0 { (self.bits >> FIRST, None) } else { (0, Some(self.words())) }
     }
 
     #[cold]
-    fn words(&self) -> Words {
+    fn words(&self) -> Bits {
         let words = self.aside.as_deref().filter(|_| self.bits & ASIDE != 0);
         words.copied().unwrap_or_default()
     }
@@ -208,13 +208,13 @@ impl Agents {
         missing
     }
 
-    fn put(&mut self, words: Words) {
+    fn put(&mut self, words: Bits) {
         **self.aside.get_or_insert_default() = words;
         self.bits = if count(words) > 0 { ASIDE } else { 0 };
     }
 }
 
-fn count(words: Words) -> u32 {
+fn count(words: Bits) -> u32 {
     words.iter().map(|word| word.count_ones()).sum()
 }
 
@@ -236,14 +236,14 @@ mod tests {
     use crate::mix::mix;
 
     fn members(set: &Agents) -> BTreeSet<usize> {
-        let (near, aside) = set.members();
+        let (word, aside) = set.members();
         let aside = aside.unwrap_or_default().into_iter().enumerate();
-        ones(near).chain(aside.flat_map(|(i, word)| ones(word).map(move |bit| i * 64 + bit))).collect()
+        ones(word).chain(aside.flat_map(|(i, word)| ones(word).map(move |bit| i * 64 + bit))).collect()
     }
 
     #[test]
     fn a_set_of_any_size_is_a_set() {
-        for most in [1, 5, NEAR, NEAR + 1, AGENTS] {
+        for most in [1, 5, FEW, FEW + 1, AGENTS] {
             let (mut set, mut before) = (Agents::default(), Agents::default());
             let (mut want, mut old) = (BTreeSet::new(), BTreeSet::new());
             let mut chance = most as u64;

@@ -43,8 +43,8 @@ pub(crate) struct Machine {
     pub buffers: BufferMemory,
     /// A core plays the NIC: others see a core's stores when their lines have come (A28).
     pub soft: bool,
-    /// Whether the one that plays it fetches lines before it writes them, as our driver does: a card needs none of
-    /// its own, and the published emulator is another program.
+    /// Whether the core that plays the NIC asks for lines before it writes them, as our driver does. The published
+    /// emulator is another program and does not; a card has no lines to ask for.
     pub ahead: bool,
     /// Bytes that antagonists have moved.
     pub pressed: u64,

@@ -30,9 +30,9 @@ pub(crate) use physical::Physical;
 /// Frames taken off a physical ring in one go.
 const BURST: usize = 32;
 
-/// The outcome that makes a frame wait for its worker's next empty buffer: in a physical ring of the
-/// worker's own, where it holds up nobody. So it waits through two full rings (rxbisect §5). Frames that
-/// share a physical ring are dropped as a NIC would drop them.
+/// The outcome that makes a frame wait for its worker's next empty buffer. A frame waits only where its worker has
+/// a physical ring of its own, in which it holds up nobody: so it waits through two full rings (rxbisect §5).
+/// Frames that share a physical ring are dropped as a NIC would drop them.
 fn patient(interface: &Interface) -> Option<Outcome> {
     match interface {
         Interface::PrivRing(_) => Some(Outcome::RingFull),

@@ -11,7 +11,8 @@ pub(crate) struct Meter {
     pub fates: Vec<[u64; Outcome::ALL.len()]>,
     /// Frames sent.
     pub sent: u64,
-    /// Their bytes, without FCS, port by port: at the place of its first core, or of any other of its cores.
+    /// Their bytes, without FCS, by core. A card counts at the first core of its port: those of a port are the sum over
+    /// its cores.
     pub sent_bytes: Vec<u64>,
     /// Bytes offered, without FCS, in the same way.
     pub offered_bytes: Vec<u64>,
@@ -81,8 +82,8 @@ impl Meter {
         }
     }
 
-    /// The window ends now, before its time: what a card takes from now on and has arrived later does not count. What
-    /// it has taken ahead of the others does, some frames that differ by interface.
+    /// The window ends now, before its time: later frames that no card has taken yet do not count. A card runs ahead of
+    /// the others: the few later frames that it has taken do count, and how many differs by interface.
     pub(crate) fn ends(&mut self, now: Ps) {
         if let Some((_, to)) = &mut self.span {
             *to = now.0;

@@ -15,8 +15,8 @@ pub enum Agent {
     NicRx(u32),
     /// The transmit half of a port's card.
     NicTx(u32),
-    /// A core that plays the card: of all ports, see [`crate::profile::Server::nic_core`], or on the far node, over the card
-    /// of one, see [`crate::Sim::emulated`].
+    /// A core that plays the card of all ports ([`crate::profile::Server::nic_core`]), or, on the far node, the NIC of one
+    /// port over its card ([`crate::Sim::emulated`]).
     NicCore(u32),
     /// A thread of the other socket that presses on the memory.
     Antagonist(u32),

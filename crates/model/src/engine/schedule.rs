@@ -1,8 +1,8 @@
 //! Who goes on next: agents by (time, number).
 //!
-//! A run has some twenty agents, and every switch changes the time of one: a tournament, whose work is the same
-//! whoever comes next, so that the host has no branch to guess. Agents from the 64th on are in tournaments of their own:
-//! the last player of the first one stands for all of them.
+//! A run has some twenty agents, and every switch changes the time of one. A tournament of their keys finds the smallest
+//! with the same work whoever that is: the host has no branch to guess. It has room for 63 agents; further ones are in
+//! tournaments of their own, and its last player has the smallest key of all of those.
 
 use crate::machine::who::AGENTS;
 
@@ -14,9 +14,9 @@ const AGENT: u32 = 8;
 /// The key of who is not queued.
 const NEVER: u64 = u64::MAX;
 
-/// Agents of a tournament.
+/// Players of a tournament.
 const PLAYERS: usize = 64;
-/// Agents of the first one, and its player that stands for the others.
+/// Agents of the main one, and its player that stands for all others.
 const FEW: usize = PLAYERS - 1;
 /// Where the nodes of a tournament begin that have four agents below them, and sixteen.
 const FOURS: usize = PLAYERS;
@@ -25,8 +25,8 @@ const NODES: usize = SIXTEENS + PLAYERS / 16;
 
 /// The smallest of keys.
 struct Tournament {
-    /// Of each agent, then the smallest key of each four, then of each sixteen. A running agent's is the one that it was
-    /// resumed by: nodes above it are right again once it has been set.
+    /// The key of each agent, then the smallest of each four agents, then of each sixteen. While an agent runs, its key
+    /// is still the one that it was resumed by; setting it puts the nodes above it right.
     nodes: [u64; NODES],
 }
 
@@ -46,7 +46,7 @@ impl Tournament {
         self.nodes[SIXTEENS].min(self.others(SIXTEENS))
     }
 
-    /// The smallest but that of an agent, and that.
+    /// The smallest key of all other agents, and the key of this one.
     #[inline(always)]
     fn beside(&self, agent: usize) -> (u64, u64) {
         let [one, four, sixteen] = path(agent);
@@ -83,8 +83,8 @@ pub(crate) struct Schedule {
     agents: usize,
     /// Those in `main`.
     few: usize,
-    /// At the end agents go on in rounds, and none of them is first: one that is woken in a round stays queued for
-    /// the rest of it, wherever it has come to.
+    /// Whether agents go on in rounds, as they do at the end of a run: all of them once, in no order of time. An agent
+    /// that is woken in a round stays queued until the next one, even if it has gone on since.
     rounds: bool,
 }
 
@@ -152,7 +152,7 @@ impl Schedule {
         (time(first), agent(first))
     }
 
-    /// The same for one that is not in the first tournament.
+    /// The same for one that is not in the main tournament.
     #[cold]
     fn beside_in_more(&self, running: usize) -> (u64, u64) {
         let (mut first, mut own) = (self.main.beside(FEW).0, NEVER);

@@ -9,7 +9,7 @@ use crate::machine::who::{Who, is_large};
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Read {
     pub line: u32,
-    /// How far into the poll, misses left out, ps; nothing for who waits for one word and does not poll.
+    /// How far into the poll, misses left out, ps. None for an agent that waits for one word and does not poll.
     pub into: Option<u64>,
     /// What the line's count of stores was.
     pub stores: u32,
@@ -63,10 +63,10 @@ pub(crate) const BEHIND: u64 = 1_500_000;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Lead {
     pub window: u64,
-    /// How much further while they are behind their traffic: a core, and a card while all cores are (A27).
+    /// How much further a core may run while it is behind its traffic, and a card while all cores are (A27).
     pub core: u64,
     pub card: u64,
-    /// Cores that are not.
+    /// Cores that are not behind their traffic.
     pub keeping_up: u32,
 }
 
@@ -115,8 +115,8 @@ impl Turns {
         self.wake_at(a, at.saturating_sub(into));
     }
 
-    /// Agent `by` takes a contended line at `at` from a parked agent, which must fetch it again from its next load on if
-    /// it polls it. Who waits for its word to change does not care.
+    /// Agent `by` takes a contended line at `at` from a parked agent. If that polls the line, its next load must fetch it
+    /// again, and it wakes for that. If it waits for a word to change, it does not care.
     pub(crate) fn loses(&mut self, a: usize, line: u32, at: u64, by: usize) {
         if let Some(into) = self.slots[a].reads_at(line) {
             // Of two at one time, the agent with the smaller number is first (A18).

@@ -23,10 +23,11 @@ pub(crate) struct Costs {
     pub mmio: u64,
     /// Until the PCIe root has taken a posted MMIO store of a core of the card's node; 0 where a core plays the card.
     pub root: u64,
-    /// A core waits for a store only while its store buffer is full (A19), as no profile says what it waits.
+    /// Whether a core waits for a store only while its store buffer is full (A19): where the profile does not say what
+    /// share of a miss it waits.
     pub buffered: bool,
-    /// What lies in a cache of the other node is looked up in DRAM first (A38): not what a card there has
-    /// written (A43).
+    /// Whether a core that wants a line from a cache of the other node first looks into the directory in DRAM (A38).
+    /// It does not where a card of that node has written the line (A43).
     pub directory: bool,
     /// The share of a miss that a core waits for, of words that a card on the other node writes (A43).
     pub far_share: Option<f64>,

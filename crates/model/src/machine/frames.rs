@@ -5,8 +5,8 @@ use super::host::expect;
 /// Bytes of a frame that are stored.
 pub(crate) const STORED: usize = 128;
 
-/// What is kept of a frame, but for bytes behind a usual header. One line of the host, and frames lie side by side:
-/// it remembers the places of few pages.
+/// What is kept of a frame, without the bytes behind a usual header. It fills one line of the host. Frames lie side by
+/// side in few pages, as the host remembers where few pages are.
 #[repr(C, align(64))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Kept {
@@ -45,7 +45,7 @@ pub(crate) struct Origin {
 pub(crate) struct Frames {
     /// What is kept of each.
     pub kept: Vec<Kept>,
-    /// The bytes of each that lie behind those.
+    /// The bytes of each that lie behind its head.
     tails: Vec<[u8; TAIL]>,
     /// Where each frame comes from; empty where nobody asks.
     pub origins: Vec<Origin>,

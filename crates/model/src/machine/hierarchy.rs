@@ -8,11 +8,10 @@
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
 //! * dirty LLC victims are written to DRAM;
 //! * an L1, where the profile tells it from the L2, has what the core used last of what the L2 has;
-//! * a card on the other node writes to the LLC there, see below: DDIO is of its own node, and needs no
-//!   directory;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
 //!   somebody else wants it. All memory belongs to the near node, and so does the directory that tells
-//!   which lines are on the far one: it lies in DRAM, a mark beside each line.
+//!   which lines are on the far one: it lies in DRAM, a mark beside each line;
+//! * a card on the far node writes to the LLC there, which needs no directory: DDIO works on the card's own node.
 
 mod cores;
 mod divisor;

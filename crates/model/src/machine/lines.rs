@@ -8,10 +8,11 @@ use super::who::{Agents, Who};
 pub(crate) struct WordLine {
     /// Agents parked until it is written.
     pub watch: Agents,
-    /// Who has a copy, and who had one until what was stored last shows at `changed`.
+    /// Who has a copy from `changed` on, and who has one until then.
     pub has: Agents,
     had: Agents,
-    /// Of a contended line: when whoever has it to itself is done with it.
+    /// When what was stored by the one that took the line away shows. Of a contended line: when whoever has it to
+    /// itself is done with it.
     pub changed: u64,
     /// Signals stored in it, wrapping.
     pub stores: u32,
@@ -24,8 +25,8 @@ impl WordLine {
         if at >= self.changed { &mut self.has } else { &mut self.had }
     }
 
-    /// `me` loads the line at `at`: whether it had no copy. Cores share a line until it is written. A card
-    /// keeps what it has read; a line that only one core had then lies in that core's L2.
+    /// `me` loads the line at `at`; whether it had no copy. Cores share a line until it is written. A card
+    /// keeps what it has read; if a single core had the line, that core's next load finds it in its L2.
     #[inline(always)]
     pub(crate) fn load(&mut self, me: Who, at: u64) -> bool {
         self.copies(at).join(me)

@@ -1,7 +1,8 @@
 //! Sets of agents: who has a copy of a line, who waits for it.
 //!
-//! A usual run has some twenty agents, and a set of them is a word. In a *large* run nobody has a bit in it: sets are
-//! words aside. Which of the two it is, a member tells by itself.
+//! A usual run has some twenty agents: a set of them is one word, with a bit for each. A *large* run has more agents
+//! than bits: its sets are several words, which lie aside. All members of a run are of one kind, and each tells by its
+//! bit which kind that is.
 
 /// The most agents of a simulation.
 pub(crate) const AGENTS: usize = 254;
@@ -9,8 +10,8 @@ pub(crate) const AGENTS: usize = 254;
 const CARDS: u8 = AGENTS as u8;
 const NOBODY: u8 = u8::MAX;
 
-/// The bit of a member that is in no word: no set has it, so that sets are looked at as if there were no such members,
-/// and again where something is missing.
+/// The bit of a member of a large run. No set has this bit: a look at the word finds nothing, and only then the words
+/// aside are looked at.
 const ELSEWHERE: u64 = 1;
 /// The bit that says that there are members in the words aside.
 const ASIDE: u64 = 2;
@@ -33,7 +34,7 @@ pub(crate) struct Who {
 }
 
 impl Who {
-    /// Agent `number`; from [`AGENTS`] on nobody, whom no set has: so is a view for set-up.
+    /// Agent `number`. From [`AGENTS`] on it is nobody, as a view for set-up is: no set has that.
     pub(crate) const fn agent(number: usize, large: bool) -> Who {
         match number {
             AGENTS.. => Who { bit: 0, number: NOBODY },
@@ -42,7 +43,7 @@ impl Who {
         }
     }
 
-    /// All cards, of which no two use the same words, as one.
+    /// All cards as one member: no two of them use the same words.
     pub(crate) const fn cards(large: bool) -> Who {
         Who { bit: if large { ELSEWHERE } else { CARD }, number: CARDS }
     }
@@ -96,7 +97,7 @@ impl Agents {
         self.bits & !CARD == who.bit || who.is_aside() && self.is_in_words(who, true)
     }
 
-    /// Adds `who`; whether it was not here. Cards, if they were not, take it from a single other one.
+    /// Adds `who`; whether it was not here. Cards that come to a single other member take its place.
     #[inline(always)]
     pub(crate) fn join(&mut self, who: Who) -> bool {
         if self.bits & who.bit != 0 {

@@ -160,8 +160,8 @@ constants! {
     store_lines: Of::Only(Core), Range::real(1.0, 1e5, "lines");
     /// The same for lines that lie one behind the other.
     store_run_lines: Of::Some(Core), Range::real(1.0, 1e5, "lines");
-    /// As `load_lines`, of lines that the LLC has; this and those that follow as of any other line where the profile
-    /// does not say.
+    /// As `load_lines`, of lines that the LLC has. Where the profile does not have this constant or one of those that
+    /// follow, such lines come as all others do.
     llc_load_lines: Of::Some(Core), Range::real(1.0, 1e5, "lines");
     /// As `run_lines`, of lines that the LLC has.
     llc_run_lines: Of::Some(Core), Range::real(1.0, 1e5, "lines");

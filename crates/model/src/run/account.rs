@@ -102,8 +102,8 @@ pub(crate) fn report(
     }
 }
 
-/// The frames of the window, one by one: what was offered by its time of arrival, where the window is laid down,
-/// otherwise by when the card decided on it.
+/// The frames of the window, one by one. Where the window is laid down, a frame was offered in it if it arrived in it;
+/// otherwise, if the card decided on it then.
 fn counted(s: &Scenario, w: &Measured, meter: &Meter) -> Counted {
     let dropped: u64 = drops(&w.before, &w.after).values().sum();
     let sent = w.grew(|s| s.sent);

@@ -235,7 +235,7 @@ impl Step {
     }
 }
 
-/// Whether steps agree one by one: who looks for the first that do must not take a slow slide for them.
+/// Whether steps agree one by one. A run that looks for the first steps that agree must not take a slow slide for that.
 fn agree(steps: &[Step]) -> bool {
     let spread = |of: fn(&Step) -> f64| {
         steps.iter().map(of).fold((f64::MAX, f64::MIN), |(l, h), x| (l.min(x), h.max(x)))
@@ -245,8 +245,8 @@ fn agree(steps: &[Step]) -> bool {
     high - low <= SAME_RATE * high && warm - cold <= SAME_HITS && gained(steps)
 }
 
-/// Whether the later half of the steps agrees with the earlier one: where one look decides, noise that comes and goes
-/// within a half is no drift.
+/// Whether the later half of the steps agrees with the earlier one. Where a single look decides, noise within a half is
+/// no drift.
 fn level(steps: &[Step]) -> bool {
     let (early, late) = steps.split_at(steps.len() / 2);
     let drift = |of: fn(&Step) -> f64| (mean(late, of) - mean(early, of)).abs();

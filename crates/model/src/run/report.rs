@@ -76,8 +76,8 @@ pub struct PortReport {
     pub busy_pct: f64,
 }
 
-/// The frames of the window, one by one. What waited before it, was offered, sent and dropped in it tells what
-/// waits behind it.
+/// The frames of the window, one by one. What waits at its end is what waited before it and was offered in it, less what
+/// was sent and dropped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Counted {
     /// When the window began, us since the start.
@@ -172,7 +172,7 @@ pub struct Report {
     pub parts: Vec<PartReport>,
     /// Each core.
     pub per_core: Vec<CoreReport>,
-    /// Each port; who does not tell ports apart leaves it out.
+    /// Each port; empty in rows that do not tell ports apart.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub per_port: Vec<PortReport>,
     /// How frames left, by the metrics of RFC 4737, where several cores receive from one ring: percent, places,

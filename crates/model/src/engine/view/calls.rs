@@ -145,7 +145,7 @@ impl Memory for View {
 
     fn idle(&mut self) {
         if std::mem::take(&mut self.poll.busy) {
-            // The first poll after work: it does not tell what an empty one costs.
+            // The first poll after work does not tell what an empty one costs.
             self.forget();
             self.chain();
             return self.poll_begins();
@@ -166,7 +166,7 @@ impl Memory for View {
             return self.chain();
         }
         let began = self.clock;
-        // What another agent would wake it for inside its window shows late.
+        // For a time inside the window it does not park: what another agent would wake it for then shows late.
         if early && (self.is_ahead(until.0) || self.poll.pending < until.0) {
             self.parks(until.0, 1);
         } else {

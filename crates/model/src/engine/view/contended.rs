@@ -9,7 +9,7 @@ use crate::machine::prices::Access;
 use crate::mix::mix;
 use crate::profile::NicKind;
 
-/// Readers of a line that is held get it within so many ps of each other: less than a cycle.
+/// All readers that wait for a line get it within so many ps of each other: less than a cycle.
 const TURNS: u64 = 256;
 
 impl View {

@@ -68,15 +68,15 @@ impl View {
         }
     }
 
-    /// How long a line that the core takes to store into it is held up by the one before (A61). What the core has
-    /// done since went on beside that one's way.
+    /// How long a line that the core takes to store into it waits for the line before (A61). What the core has done
+    /// since it took that one counts towards the gap between them.
     #[inline(always)]
     pub(super) fn until_free(&mut self) -> u64 {
         let taken = self.stores.taken;
         self.machine().costs.taken.map_or(0, |gap| (taken + gap).saturating_sub(self.clock))
     }
 
-    /// The core asks for such a line.
+    /// The core asks for a line to store into it, ahead of use.
     pub(super) fn takes_ahead(&mut self) {
         self.clock += self.until_free();
         self.stores.taken = self.clock;

@@ -15,7 +15,7 @@ pub(super) struct Turn {
     pub yielder: *const Yielder<(), ()>,
     /// How much further than the window it may run on (A27).
     pub ahead: u64,
-    /// Whether the last burst was full, and long: a core that is not counts as keeping up.
+    /// Whether the last burst was full, and long. A core that is not behind counts as keeping up.
     pub behind: bool,
 }
 
@@ -26,9 +26,9 @@ impl Default for Turn {
 }
 
 impl View {
-    /// The core has dealt with a burst. After a full one it is behind its traffic: what it looks for next is there,
-    /// however far the others have come. If the burst took many times as long as it may then run ahead, what
-    /// they have freed meanwhile shows hardly later either.
+    /// The core has dealt with a burst. After a full one it is behind its traffic: the frames that it looks for next
+    /// are there, however far the others have come. If the burst took many times as long as the core may then run
+    /// ahead, it also sees hardly later what the others free meanwhile.
     pub(crate) fn received(&mut self, full: bool, took: Ps) {
         let behind = full && took.0 >= LONG;
         if behind == self.turn.behind {

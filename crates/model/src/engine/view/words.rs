@@ -81,8 +81,8 @@ impl View {
         visible
     }
 
-    /// A store takes a line from others, from `at` on; the clock is at the store's end. Copies of other cores
-    /// are recalled as a line is that one of them has.
+    /// A store takes a line from others, from `at` on; the clock is at the store's end. To recall copies that
+    /// other cores have takes as long as to get the line from one of them.
     #[inline(never)]
     fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
         let machine = self.machine();

@@ -19,8 +19,11 @@ impl Divisor {
     /// Quotient and remainder of `n`.
     #[inline(always)]
     pub(crate) fn of(self, n: u32) -> (u32, u32) {
-        // The inverse is too small by at most one in 2^64, so that `(n + 1) * inverse / 2^64` is below `(n + 1) / by`
-        // by at most one in 2^32: less than what it is from the next smaller whole number, unless it is one.
+        // With N = n + 1:
+        // 1. The inverse is below 2^64 / by, by at most 1: so N * inverse / 2^64 is below N / by, by at most 2^-32.
+        // 2. Where N / by is whole, the product rounds down to the number before it, as n / by does.
+        // 3. Elsewhere the next whole number below N / by is at least 1 / by away, which is more than 2^-32: the product
+        //    rounds down to it, as n / by does.
         let above = u128::from(u64::from(n) + 1) * u128::from(self.inverse);
         let quotient = (above >> 64) as u32;
         (quotient, n - quotient * self.by)

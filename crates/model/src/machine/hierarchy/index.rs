@@ -8,8 +8,8 @@ use crate::profile::{L1_SETS, Placement, Server, SliceHash};
 
 /// Sets of all caches by line.
 pub(super) struct Index {
-    /// The lines that are simulated: sets and holders of others are not stored, so that what is stays in
-    /// the host's own caches.
+    /// The lines that are simulated. Sets and holders of others are not stored: what is stored then stays in the
+    /// host's own caches.
     pub sample: Sample,
     l1_sets: Divisor,
     l2_sets: Divisor,
@@ -59,10 +59,10 @@ impl Index {
         self.l2_sets.of(self.sample.rank(line)).1 as usize
     }
 
-    /// The LLC set of a line. Within a slice the low address bits choose the set, or the remainder of the address
-    /// where their number is no power of two; if balanced, successive runs of `sets_per_slice` lines rotate over the
-    /// slices from a start that the set permutes, so that any contiguous stretch is spread evenly, as the
-    /// processors' hash does.
+    /// The LLC set of a line. Within a slice the low address bits choose the set; where the number of sets is no power
+    /// of two, the remainder of the address does. Slices that are balanced take turns: one has `sets_per_slice` lines,
+    /// then the next. Where the turns begin differs from set to set, so that any contiguous stretch is spread evenly, as
+    /// the processors' hash does.
     #[inline]
     pub(super) fn llc_set(&self, line: u32) -> usize {
         let page = self.pages.get((line / PAGE) as usize).copied().unwrap_or(line / PAGE);

@@ -1,9 +1,12 @@
 //! The modelled server: the same rings, with every access going through caches, DDIO, DRAM and PCIe
 //! of a described machine, and costing time.
 //!
-//! Reading order: [`Scenario`] (what is asked), [`run`] (how a run goes), `engine` (agents in order of
-//! time), `view` (an agent's `Memory` with a price), `hierarchy` (the caches), [`Report`].
-//! docs/model.md explains engine and visibility on one page.
+//! Rooms, each of which knows only those before it: [`profile`] (a server as data), `scenario` (what is asked),
+//! `machine` (caches, memory and links), `engine` (agents in order of time, and their views), `agents` (what cards and
+//! cores do), `run` (from a scenario to its report).
+//!
+//! Reading order: [`Scenario`], [`run()`], `engine`, `engine::view` (an agent's `Memory` with a price), `machine`,
+//! [`Report`]. docs/model.md explains engine and visibility on one page.
 
 mod agents;
 mod engine;

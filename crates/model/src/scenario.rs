@@ -74,7 +74,7 @@ pub struct Scenario {
     pub port_cores: Vec<u32>,
     /// Frames of each port, in order of time.
     pub sources: Vec<Box<dyn Source>>,
-    /// Hosts at the far ends of two wires instead of sources, see [`crate::run::transfer`]: a core sends what it
+    /// Hosts at the far ends of two wires instead of sources, see [`crate::transfer()`]: a core sends what it
     /// receives from one to the other.
     pub peers: Vec<Rc<RefCell<dyn Peer>>>,
     /// How the cards choose a core.

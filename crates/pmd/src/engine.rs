@@ -17,12 +17,12 @@ use memory::{Memory, Ps};
 use nic::Pace;
 use packet::Rss;
 
-use crate::args::{Args, Wire};
+use crate::args::{Args, Source};
 use crate::counters::Counters;
 use crate::error::Error;
 use crate::filter::Filter;
 use crate::lower::Lower;
-use crate::source::Stock;
+use crate::stock::Stock;
 use flight::Flight;
 use near::Near;
 use pipeline::{Checks, Pipeline};
@@ -65,10 +65,10 @@ impl Engine {
     /// # Errors
     /// The source cannot be read.
     pub(crate) fn new(args: &Args, counters: &'static Counters) -> Result<Engine, Error> {
-        let far = match (&args.wire, Stock::of(&args.wire)?) {
+        let far = match (&args.source, Stock::of(&args.source)?) {
             (_, Some(stock)) => Far::Stock(stock),
-            (Wire::Pair(_), None) => Far::Peer(None),
-            (Wire::Port(_), None) => Far::Lower(None),
+            (Source::Pair(_), None) => Far::Peer(None),
+            (Source::Port(_), None) => Far::Lower(None),
             (_, None) => Far::Own,
         };
         Ok(Engine {

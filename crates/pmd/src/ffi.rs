@@ -10,7 +10,7 @@ use packet::Fields;
 use rings::{Completion, Outcome, Segment};
 
 pub use crate::args::Args;
-use crate::args::Wire;
+use crate::args::Source;
 use crate::error::Error;
 pub use crate::nic_core::Idle;
 use crate::nic_core::NicCore;
@@ -33,7 +33,7 @@ pub use crate::queue::{Give, Refill, RxQueue, TxQueue};
 /// Where a port's frames come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
-pub enum Source {
+pub enum SourceKind {
     /// What is sent.
     Loop,
     /// A generator.
@@ -224,14 +224,14 @@ pub unsafe extern "C" fn rxlab_args_check(args: *const Args, err: *mut c_char, e
 /// # Safety
 /// `args` is from [`rxlab_args_new`].
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn rxlab_args_source(args: *const Args) -> Source {
+pub unsafe extern "C" fn rxlab_args_source(args: *const Args) -> SourceKind {
     // SAFETY: the caller's.
-    match unsafe { &(*args).wire } {
-        Wire::Loop => Source::Loop,
-        Wire::Generated(_) => Source::Gen,
-        Wire::Capture(_) => Source::Pcap,
-        Wire::Port(_) => Source::Port,
-        Wire::Pair(_) => Source::Pair,
+    match unsafe { &(*args).source } {
+        Source::Loop => SourceKind::Loop,
+        Source::Generated(_) => SourceKind::Gen,
+        Source::Capture(_) => SourceKind::Pcap,
+        Source::Port(_) => SourceKind::Port,
+        Source::Pair(_) => SourceKind::Pair,
     }
 }
 
@@ -243,9 +243,9 @@ pub unsafe extern "C" fn rxlab_args_source(args: *const Args) -> Source {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_args_source_name(args: *const Args, out: *mut c_char, len: usize) -> usize {
     // SAFETY: the caller's.
-    let name = match unsafe { &(*args).wire } {
-        Wire::Port(name) | Wire::Pair(name) | Wire::Capture(name) => name.as_str(),
-        Wire::Loop | Wire::Generated(_) => "",
+    let name = match unsafe { &(*args).source } {
+        Source::Port(name) | Source::Pair(name) | Source::Capture(name) => name.as_str(),
+        Source::Loop | Source::Generated(_) => "",
     };
     if len > 0 {
         let n = name.len().min(len - 1);

@@ -17,7 +17,7 @@ mod lower;
 mod nic_core;
 mod port;
 mod queue;
-mod source;
+mod stock;
 
 use memory::native::{Foreign, NativeView};
 

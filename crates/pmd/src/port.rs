@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use memory::Region;
 use packet::{Fields, Rss};
 
-use crate::args::{Args, Wire};
+use crate::args::{Args, Source};
 use crate::counters::Counters;
 use crate::engine::pipeline::Checks;
 use crate::engine::rings::Rings;
@@ -234,7 +234,7 @@ impl Port {
     /// A port has another source, or the NIC core does not answer.
     pub(crate) fn pair(a: &Port, b: &Port) -> Result<(), Error> {
         for port in [a, b] {
-            if !matches!(port.args.wire, Wire::Pair(_)) {
+            if !matches!(port.args.source, Source::Pair(_)) {
                 return Err(Error::Invalid(format!("{}: its source is no pair", port.name)));
             }
         }
@@ -256,7 +256,7 @@ impl Port {
     /// # Errors
     /// The source is no port, or the NIC core does not answer.
     pub(crate) fn lower(&self, lower: Option<Lower>) -> Result<(), Error> {
-        if !matches!(self.args.wire, Wire::Port(_)) {
+        if !matches!(self.args.source, Source::Port(_)) {
             return Err(Error::Invalid(format!("{}: its source is no port", self.name)));
         }
         self.engine.with(|e| e.set_far(Far::Lower(lower)))

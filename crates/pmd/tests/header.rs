@@ -24,7 +24,7 @@ const NAMES: [(&str, &str); 20] = [
     ("RxCounters", "rxlab_rx_counters"),
     ("RxQueue", "rxlab_rxq"),
     ("Segment", "rxlab_segment"),
-    ("Source", "rxlab_source"),
+    ("SourceKind", "rxlab_source"),
     ("Start", "rxlab_start"),
     ("TxCounters", "rxlab_tx_counters"),
 ];

@@ -16,7 +16,7 @@ use super::near::Near;
 use super::{Engine, Far, Taken};
 use crate::limits::{BURST, SLACK};
 use crate::lower::{Lower, LowerFrame};
-use crate::source::Stock;
+use crate::stock::Stock;
 
 /// Frames in one piece.
 struct Whole<I>(I);

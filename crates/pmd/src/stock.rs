@@ -3,7 +3,7 @@
 use nic::Pace;
 use traffic::{Arrival, Rate, Workload};
 
-use crate::args::Wire;
+use crate::args::Source;
 use crate::error::Error;
 use crate::limits::SLACK;
 
@@ -29,15 +29,15 @@ struct Kept {
 }
 
 impl Stock {
-    /// The stock of a wire that has one.
+    /// The stock of a source that has one.
     ///
     /// # Errors
     /// The capture cannot be read or has no frame.
-    pub(crate) fn of(wire: &Wire) -> Result<Option<Stock>, Error> {
-        match wire {
-            Wire::Generated(spec) => Stock::generated(spec).map(Some),
-            Wire::Capture(path) => Stock::captured(path).map(Some),
-            Wire::Loop | Wire::Port(_) | Wire::Pair(_) => Ok(None),
+    pub(crate) fn of(source: &Source) -> Result<Option<Stock>, Error> {
+        match source {
+            Source::Generated(spec) => Stock::generated(spec).map(Some),
+            Source::Capture(path) => Stock::captured(path).map(Some),
+            Source::Loop | Source::Port(_) | Source::Pair(_) => Ok(None),
         }
     }
 

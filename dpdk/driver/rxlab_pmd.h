@@ -84,24 +84,6 @@
 #define RXLAB_TAG 16
 
 /**
- * What the NIC core does when no port has work.
- */
-enum rxlab_idle {
-  /**
-   * Looks again at once: it has the CPU to itself.
-   */
-  RXLAB_IDLE_SPIN,
-  /**
-   * Lets others on its CPU run.
-   */
-  RXLAB_IDLE_YIELD,
-  /**
-   * Sleeps for 50 us.
-   */
-  RXLAB_IDLE_SLEEP,
-};
-
-/**
  * Where a port's frames come from.
  */
 enum rxlab_source {
@@ -125,6 +107,24 @@ enum rxlab_source {
    * Another port of this driver.
    */
   RXLAB_SOURCE_PAIR,
+};
+
+/**
+ * What the NIC core does when no port has work.
+ */
+enum rxlab_idle {
+  /**
+   * Looks again at once: it has the CPU to itself.
+   */
+  RXLAB_IDLE_SPIN,
+  /**
+   * Lets others on its CPU run.
+   */
+  RXLAB_IDLE_YIELD,
+  /**
+   * Sleeps for 50 us.
+   */
+  RXLAB_IDLE_SLEEP,
 };
 
 /**
@@ -445,44 +445,6 @@ extern "C" {
 #endif // __cplusplus
 
 /**
- * The name of an outcome; NULL beyond the last.
- */
-const char *rxlab_outcome_name(uint32_t outcome);
-
-/**
- * A NIC core without a thread.
- */
-struct rxlab_nic_core *rxlab_nic_core_new(void);
-
-/**
- * Starts a thread of the NIC core on `cpu`.
- *
- * # Safety
- * `nic_core` is from [`rxlab_nic_core_new`]; `err` has room for `err_len` bytes.
- */
-int rxlab_nic_core_start(struct rxlab_nic_core *nic_core,
-                         uint32_t cpu,
-                         enum rxlab_idle idle,
-                         char *err,
-                         size_t err_len);
-
-/**
- * One turn over all ports, for a NIC core without a thread; whether there was work.
- *
- * # Safety
- * `nic_core` is from [`rxlab_nic_core_new`].
- */
-bool rxlab_nic_core_turn(struct rxlab_nic_core *nic_core);
-
-/**
- * Ends the thread and frees the NIC core.
- *
- * # Safety
- * `nic_core` is from [`rxlab_nic_core_new`]; all its ports are freed; nobody uses it any more.
- */
-void rxlab_nic_core_free(struct rxlab_nic_core *nic_core);
-
-/**
  * The default arguments.
  */
 struct rxlab_args *rxlab_args_new(void);
@@ -553,7 +515,7 @@ void rxlab_args_lcores(struct rxlab_args *args,
 uint16_t rxlab_args_threads(const struct rxlab_args *args);
 
 /**
- * Bytes before each frame, which the NIC core writes as well and completions count: 0 or [`TAG`].
+ * Bytes before each frame, which the NIC core writes as well and completions count: 0 or `TAG`.
  *
  * # Safety
  * `args` is from [`rxlab_args_new`].
@@ -583,6 +545,52 @@ bool rxlab_args_emulate(const struct rxlab_args *args);
  * `args` is from [`rxlab_args_new`].
  */
 const char *rxlab_args_iface(const struct rxlab_args *args);
+
+/**
+ * The name of an outcome; NULL beyond the last.
+ */
+const char *rxlab_outcome_name(uint32_t outcome);
+
+/**
+ * The name of a host half's counter `i`; NULL beyond the last.
+ *
+ * # Safety
+ * `args` is from `rxlab_args_new`.
+ */
+const char *rxlab_host_counter_name(const struct rxlab_args *args, uint32_t i);
+
+/**
+ * A NIC core without a thread.
+ */
+struct rxlab_nic_core *rxlab_nic_core_new(void);
+
+/**
+ * Starts a thread of the NIC core on `cpu`.
+ *
+ * # Safety
+ * `nic_core` is from [`rxlab_nic_core_new`]; `err` has room for `err_len` bytes.
+ */
+int rxlab_nic_core_start(struct rxlab_nic_core *nic_core,
+                         uint32_t cpu,
+                         enum rxlab_idle idle,
+                         char *err,
+                         size_t err_len);
+
+/**
+ * One turn over all ports, for a NIC core without a thread; whether there was work.
+ *
+ * # Safety
+ * `nic_core` is from [`rxlab_nic_core_new`].
+ */
+bool rxlab_nic_core_turn(struct rxlab_nic_core *nic_core);
+
+/**
+ * Ends the thread and frees the NIC core.
+ *
+ * # Safety
+ * `nic_core` is from [`rxlab_nic_core_new`]; all its ports are freed; nobody uses it any more.
+ */
+void rxlab_nic_core_free(struct rxlab_nic_core *nic_core);
 
 /**
  * A stopped port on `nic_core`, into `*out`.
@@ -740,7 +748,7 @@ int rxlab_txq_switch(struct rxlab_port *port, uint16_t queue, bool on);
  * Receives up to `n` frames into `out`, and posts buffers from the end of `spares`; frames received.
  *
  * # Safety
- * `q` is from [`rxlab_port_rxq`] and polled by this thread alone; the arrays hold `n` and `n_spares` entries.
+ * `q` is from `rxlab_port_rxq` and polled by this thread alone; the arrays hold `n` and `n_spares` entries.
  */
 uint16_t rxlab_rx_burst(struct rxlab_rxq *q,
                         struct rxlab_completion *out,
@@ -764,7 +772,7 @@ uint32_t rxlab_rxq_fill(struct rxlab_rxq *q,
  * Hands every buffer of a stopped queue to `give`.
  *
  * # Safety
- * `q` is from [`rxlab_port_rxq`]; its port or it is stopped; nobody polls it.
+ * `q` is from `rxlab_port_rxq`; its port or it is stopped; nobody polls it.
  */
 void rxlab_rxq_drain(struct rxlab_rxq *q, rxlab_give give, void *ctx);
 
@@ -772,7 +780,7 @@ void rxlab_rxq_drain(struct rxlab_rxq *q, rxlab_give give, void *ctx);
  * Frames that wait to be received.
  *
  * # Safety
- * `q` is from [`rxlab_port_rxq`] and polled by this thread alone.
+ * `q` is from `rxlab_port_rxq` and polled by this thread alone.
  */
 uint32_t rxlab_rxq_count(struct rxlab_rxq *q);
 
@@ -787,11 +795,11 @@ int rxlab_rxq_status(struct rxlab_rxq *q,
 
 /**
  * Posts whole frames; segments taken. The first segment of a frame with a tag before it begins with the tag, and
- * has an offset of [`TAG`]. `*freed`: so many of the oldest segments are read, and their mbufs, in
+ * has an offset of `TAG`. `*freed`: so many of the oldest segments are read, and their mbufs, in
  * the order of posting, the caller's to free.
  *
  * # Safety
- * `q` is from [`rxlab_port_txq`] and used by this thread alone; `segments` holds `n` entries, whose bytes stay
+ * `q` is from `rxlab_port_txq` and used by this thread alone; `segments` holds `n` entries, whose bytes stay
  * until they are freed.
  */
 uint16_t rxlab_tx_burst(struct rxlab_txq *q,
@@ -823,14 +831,6 @@ uint32_t rxlab_txq_drain(struct rxlab_txq *q);
  */
 int rxlab_txq_status(struct rxlab_txq *q,
                      uint16_t offset);
-
-/**
- * The name of a host half's counter `i`; NULL beyond the last.
- *
- * # Safety
- * `args` is from [`rxlab_args_new`].
- */
-const char *rxlab_host_counter_name(const struct rxlab_args *args, uint32_t i);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -89,7 +89,7 @@ release_queues(struct rte_eth_dev *dev)
 		rxlab_tx_queue_release(dev, i);
 }
 
-/* Undoes what create() did, in whatever state it ended. Not while the NIC core has the port in hand. */
+/* Undoes what create() did, in whatever state it ended. Fails while the NIC core has the port in hand. */
 static int
 destroy(struct rxlab_dev *d)
 {

@@ -104,8 +104,8 @@ rxlab_link_refresh(struct rxlab_dev *d)
 }
 
 /*
- * The state is written where it changes, by the primary process. Only a port below may change it without a word, and
- * is asked, unless a control call is under way, which does the same.
+ * The primary process writes the state where it changes. Only a port below may change it without telling: it is asked
+ * here, unless a control call is under way, which asks it as well.
  */
 int
 rxlab_link_update(struct rte_eth_dev *dev, int wait_to_complete __rte_unused)

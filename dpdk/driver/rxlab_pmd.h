@@ -1,4 +1,4 @@
-/* Made from crates/pmd/src/ffi.rs by its test `header`: do not edit. */
+/* Made from crates/pmd/src/ffi by the test `header` of the crate: do not edit. */
 
 #pragma once
 
@@ -14,7 +14,7 @@
 #define RXLAB_IP_GOOD (1 << 16)
 
 /**
- * It is wrong.
+ * The IPv4 header's checksum is wrong.
  */
 #define RXLAB_IP_BAD (1 << 17)
 
@@ -24,7 +24,7 @@
 #define RXLAB_L4_GOOD (1 << 18)
 
 /**
- * It is wrong.
+ * The checksum of TCP or UDP is wrong.
  */
 #define RXLAB_L4_BAD (1 << 19)
 
@@ -59,7 +59,7 @@
 #define RXLAB_MACS 16
 
 /**
- * Multicast groups that it listens to.
+ * Multicast groups that a port listens to.
  */
 #define RXLAB_GROUPS 64
 
@@ -153,7 +153,7 @@ struct rxlab_rxq;
 struct rxlab_txq;
 
 /**
- * An Rx queue's, written by the NIC core.
+ * Counters of an Rx queue, written by the NIC core.
  */
 struct rxlab_rx_counters {
   /**
@@ -167,7 +167,7 @@ struct rxlab_rx_counters {
 };
 
 /**
- * A Tx queue's, written by the NIC core.
+ * Counters of a Tx queue, written by the NIC core.
  */
 struct rxlab_tx_counters {
   /**
@@ -189,7 +189,7 @@ struct rxlab_tx_counters {
 };
 
 /**
- * Those of the host halves of an Rx queue; the lcores that poll it add to them.
+ * Counters of the host halves of an Rx queue; the lcores that poll it add to them.
  */
 struct rxlab_host_counters {
   /**
@@ -199,7 +199,7 @@ struct rxlab_host_counters {
 };
 
 /**
- * All of a port. Zero at first; those of the NIC core have one writer.
+ * All counters of a port. They begin at zero. The NIC core alone writes those of `rx` and `tx`.
  */
 struct rxlab_counters {
   /**
@@ -247,8 +247,8 @@ struct rxlab_lower {
    */
   uint16_t (*rx)(void *ctx, struct rxlab_frame *frames, uint16_t n);
   /**
-   * The frames of the last `rx` are through. For each of them, `bufs` has a buffer that is the port below's to
-   * fill: an empty one for one that was passed on, its own for one that was dropped; 0 where it was 0.
+   * The frames of the last `rx` are through. For each of them `bufs` has a buffer for the port below to fill: an
+   * empty one if the frame was passed on, the frame's own if it was dropped, 0 if its `buf` was 0.
    */
   void (*rx_done)(void *ctx, const uint64_t *bufs);
   /**
@@ -262,7 +262,7 @@ struct rxlab_lower {
   uint16_t (*tx_send)(void *ctx, uint16_t n);
   /**
    * Sends up to `n` frames (at most 64) by the addresses of their buffers, instead of the two calls above; how
-   * many of them are the port below's now. A first one that cannot be sent is taken alone and adds to `*faults`.
+   * many of them are the port below's now. If the first cannot be sent, it alone is taken, and `*faults` grows by one.
    * Null if frames are copied.
    */
   uint16_t (*tx_pass)(void *ctx, const uint64_t *bufs, uint16_t n, uint16_t *faults);
@@ -405,7 +405,8 @@ struct rxlab_refill {
    */
   uint16_t used;
   /**
-   * Whether the ring wanted more: to replace what it received, then or before, or to receive what waits (`corec`).
+   * Whether the ring wanted more. It replaces buffers of frames received now or before; `corec` wants the
+   * replacements before it receives.
    */
   bool lacks;
 };
@@ -486,8 +487,8 @@ int rxlab_args_check(const struct rxlab_args *args, char *err, size_t err_len);
 enum rxlab_source rxlab_args_source(const struct rxlab_args *args);
 
 /**
- * Copies the NAME of `port:` or `pair:`, or the FILE of `pcap:`, with a zero byte; its bytes without that, 0
- * where there is none. A name that does not fit is cut.
+ * Copies the NAME of `port:` or `pair:`, or the FILE of `pcap:`, with a zero byte. A name that does not fit is cut.
+ * Returns its length without the zero byte, 0 where there is no name.
  *
  * # Safety
  * `args` is from [`rxlab_args_new`]; `out` has room for `len` bytes.
@@ -497,7 +498,7 @@ size_t rxlab_args_source_name(const struct rxlab_args *args,
                               size_t len);
 
 /**
- * So many lcores the program has: as many may poll a queue of an interface that allows it, unless `threads` is
+ * Sets how many lcores the program has. As many may poll a queue of an interface that allows it, unless `threads` is
  * set.
  *
  * # Safety

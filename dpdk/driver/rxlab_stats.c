@@ -10,7 +10,7 @@ uint64_t
 rxlab_since_reset(const struct rxlab_dev *d, const uint64_t *word)
 {
 	const uint64_t *base = RTE_PTR_ADD(&d->base, RTE_PTR_DIFF(word, &d->now));
-	/* First: the count never falls below it. Pairs with the store in rxlab_stats_reset. */
+	/* The base is read first: the count never falls below it. Pairs with the store in rxlab_stats_reset. */
 	uint64_t from = __atomic_load_n(base, __ATOMIC_ACQUIRE);
 
 	return __atomic_load_n(word, __ATOMIC_RELAXED) - from;

@@ -22,7 +22,7 @@ pub(crate) use source::Source;
 /// Most descriptors of an Rx queue: `RXLAB_MAX_DESC` of the driver.
 const MOST_DESC: u32 = 32_768;
 
-/// The link's where no rate says otherwise: programs compute with it.
+/// A link's speed in Mbps where no rate says otherwise. Programs compute with it.
 const USUAL_SPEED: u32 = 100_000;
 
 /// A port's arguments, each checked when it is set.
@@ -110,7 +110,7 @@ impl Args {
         Ok(())
     }
 
-    /// What the link says of its speed, in Mbps: the least of [`SPEEDS`] that has room for the rates, if none is given.
+    /// The speed that the link tells, in Mbps: the one given, else the least of [`SPEEDS`] with room for the rates.
     pub(crate) fn speed(&self) -> u32 {
         let rate = self.rx_bps.max(self.tx_bps);
         let least = SPEEDS.into_iter().find(|speed| u64::from(*speed) * 1_000_000 >= rate);

@@ -4,11 +4,11 @@ use packet::{Parsed, checksum, kind};
 
 /// The IPv4 header's checksum is right.
 pub const IP_GOOD: u32 = 1 << 16;
-/// It is wrong.
+/// The IPv4 header's checksum is wrong.
 pub const IP_BAD: u32 = 1 << 17;
 /// The checksum of TCP or UDP is right, or the UDP sender made none.
 pub const L4_GOOD: u32 = 1 << 18;
-/// It is wrong.
+/// The checksum of TCP or UDP is wrong.
 pub const L4_BAD: u32 = 1 << 19;
 
 /// The bits above for `frame`; none of a layer that has no checksum or was not looked at (fragments,

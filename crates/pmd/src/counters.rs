@@ -11,7 +11,7 @@ pub const OUTCOMES: usize = 9;
 /// Named counters of a host half.
 pub const HOST_COUNTERS: usize = 8;
 
-/// An Rx queue's, written by the NIC core.
+/// Counters of an Rx queue, written by the NIC core.
 #[repr(C)]
 pub struct RxCounters {
     /// Frames by outcome.
@@ -20,7 +20,7 @@ pub struct RxCounters {
     pub bytes: AtomicU64,
 }
 
-/// A Tx queue's, written by the NIC core.
+/// Counters of a Tx queue, written by the NIC core.
 #[repr(C)]
 pub struct TxCounters {
     /// Frames sent.
@@ -33,14 +33,14 @@ pub struct TxCounters {
     pub reordered: AtomicU64,
 }
 
-/// Those of the host halves of an Rx queue; the lcores that poll it add to them.
+/// Counters of the host halves of an Rx queue; the lcores that poll it add to them.
 #[repr(C)]
 pub struct HostCounters {
     /// By number; the names depend on the interface.
     pub value: [AtomicU64; HOST_COUNTERS],
 }
 
-/// All of a port. Zero at first; those of the NIC core have one writer.
+/// All counters of a port. They begin at zero. The NIC core alone writes those of `rx` and `tx`.
 #[repr(C)]
 pub struct Counters {
     /// Rx queues.

@@ -174,7 +174,7 @@ impl Engine {
         came || went
     }
 
-    /// Now, if a wire has a rate: reading the clock costs as much as a frame.
+    /// The time where a wire has a rate, else zero: reading the clock costs as much as a frame.
     fn clock(&mut self) -> Ps {
         let limits = self.rx_wire.limits() || self.tx_wire.limits();
         match &mut self.near.rings {

@@ -1,5 +1,5 @@
-//! What the driver calls. Every pointer is the driver's promise: made by the call that the function's text
-//! names, not yet freed, and used by one thread at a time where it says so.
+//! What the driver calls. For every pointer the driver promises that it comes from the call that the function's text
+//! names and is not freed yet. Where the text says so, one thread at a time uses it.
 //!
 //! Calls that can fail return 0 or a negative errno and leave one line in `err`.
 

@@ -2,7 +2,7 @@
 
 /// Addresses that a port listens to.
 pub const MACS: usize = 16;
-/// Multicast groups that it listens to.
+/// Multicast groups that a port listens to.
 pub const GROUPS: usize = 64;
 
 /// What a port takes from its wire.
@@ -40,8 +40,8 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether the port takes a frame that begins with `head`. A frame too short for an address passes: it
-    /// is found to be none.
+    /// Whether the port takes a frame that begins with `head`. One too short for an address passes here, and is found to
+    /// be no frame later.
     #[inline(always)]
     pub(crate) fn takes(&self, head: &[u8]) -> bool {
         self.promiscuous || self.listens(head)

@@ -28,8 +28,8 @@ pub struct Lower {
     pub ctx: *mut c_void,
     /// Receives up to `n` frames (at most 64); they stay valid until `rx_done`.
     pub rx: unsafe extern "C" fn(ctx: *mut c_void, frames: *mut LowerFrame, n: u16) -> u16,
-    /// The frames of the last `rx` are through. For each of them, `bufs` has a buffer that is the port below's to
-    /// fill: an empty one for one that was passed on, its own for one that was dropped; 0 where it was 0.
+    /// The frames of the last `rx` are through. For each of them `bufs` has a buffer for the port below to fill: an
+    /// empty one if the frame was passed on, the frame's own if it was dropped, 0 if its `buf` was 0.
     pub rx_done: unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64),
     /// Finds `n` buffers (at most 64) of at least `len[i]` bytes each; how many there were, from the first.
     pub tx_get: unsafe extern "C" fn(ctx: *mut c_void, len: *const u32, data: *mut *mut u8, n: u16) -> u16,
@@ -37,7 +37,7 @@ pub struct Lower {
     /// sent.
     pub tx_send: unsafe extern "C" fn(ctx: *mut c_void, n: u16) -> u16,
     /// Sends up to `n` frames (at most 64) by the addresses of their buffers, instead of the two calls above; how
-    /// many of them are the port below's now. A first one that cannot be sent is taken alone and adds to `*faults`.
+    /// many of them are the port below's now. If the first cannot be sent, it alone is taken, and `*faults` grows by one.
     /// Null if frames are copied.
     pub tx_pass:
         Option<unsafe extern "C" fn(ctx: *mut c_void, bufs: *const u64, n: u16, faults: *mut u16) -> u16>,

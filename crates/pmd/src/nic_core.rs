@@ -22,7 +22,7 @@ pub enum Idle {
 
 /// Sleep of an idle NIC core.
 const NAP: Duration = Duration::from_micros(50);
-/// Turns with work after which a core that yields lets others run: they may be the ones that poll.
+/// A core that yields lets others run after so many turns, even with work: one of them may have to poll its queues.
 const TURNS: u32 = 16;
 
 /// A NIC core. It knows engines, not the ports that they are of.
@@ -33,7 +33,7 @@ pub(crate) struct NicCore {
     version: AtomicU32,
     stop: AtomicBool,
     thread: Mutex<Option<JoinHandle<()>>>,
-    /// The list of whoever calls [`turn`](Self::turn).
+    /// The list as [`turn`](Self::turn) goes through it.
     served: Mutex<Served>,
 }
 

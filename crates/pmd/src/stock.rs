@@ -81,7 +81,7 @@ pub(crate) struct Offered<'a> {
 impl<'a> Iterator for Offered<'a> {
     type Item = (&'a [u8], u32);
 
-    // In any case: a frame that a call leaves in memory is read back before its parts have arrived there.
+    // Inlined always: a call returns the frame through memory, and to read it back waits for the stores of its parts.
     #[inline(always)]
     fn next(&mut self) -> Option<(&'a [u8], u32)> {
         let pace = &mut *self.pace;

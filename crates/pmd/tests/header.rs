@@ -1,4 +1,4 @@
-//! `dpdk/driver/rxlab_pmd.h` is what cbindgen makes of `src/ffi.rs`. After a change of the calls:
+//! `dpdk/driver/rxlab_pmd.h` is what cbindgen makes of `src/ffi`. After a change of the calls:
 //! `RXLAB_WRITE_HEADER=1 cargo test -p pmd --test header`.
 
 use std::path::Path;
@@ -51,7 +51,7 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         pragma_once: true,
         cpp_compat: true,
         usize_is_size_t: true,
-        header: Some("/* Made from crates/pmd/src/ffi.rs by its test `header`: do not edit. */".into()),
+        header: Some("/* Made from crates/pmd/src/ffi by the test `header` of the crate: do not edit. */".into()),
         enumeration: EnumConfig {
             rename_variants: RenameRule::ScreamingSnakeCase,
             prefix_with_name: true,

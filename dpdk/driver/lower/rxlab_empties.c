@@ -48,8 +48,8 @@ ops_get_count(const struct rte_mempool *mp)
 }
 
 /*
- * At the first use, not when the driver is loaded: secondary processes know operations by their numbers, which
- * those of other drivers must not get to differ for.
+ * At the first use, not when the driver is loaded. Secondary processes know operations by their numbers: if some
+ * processes registered these and others did not, the numbers of other drivers' operations would differ.
  */
 int
 rxlab_empties_register(void)

@@ -60,7 +60,7 @@ impl Args {
     /// Checks what a start tells: `desc` descriptors for each of `queues`.
     ///
     /// # Errors
-    /// More than there are.
+    /// An argument asks for more than there are.
     pub(crate) fn fits(&self, desc: u32, queues: u32) -> Result<(), Error> {
         let limits = [
             ("shared", self.shared, 1, queues, "Rx queues"),

@@ -23,7 +23,7 @@ pub(super) fn number(
     value.parse().ok().filter(|n| range.contains(n)).ok_or_else(|| invalid(key, value, allowed))
 }
 
-/// A number whose limits end what is said of it.
+/// A number in `range`. An error says what it is, and ends with these limits.
 pub(super) fn limited(key: &str, value: &str, range: RangeInclusive<u32>, what: &str) -> Result<u32, Error> {
     let allowed = format!("{what}, {} to {}", range.start(), range.end());
     number(key, value, range, &allowed)

@@ -34,7 +34,7 @@ impl Args {
             Kind::RxBisect => {
                 let usual = rxbisect::Sizes::default();
                 let group = self.group.unwrap_or(usual.group);
-                // More than the usual Bx ring has room for needs no buffers: a burst ends there (rxbisect §4.5).
+                // A burst ends where the usual Bx ring is full: frames beyond need no buffers (rxbisect §4.5).
                 let (burst, sharing) = (desc.min(usual.bx), if group == 0 { queues } else { group });
                 let ax = || rxbisect::Sizes::least_ax(burst, sharing).max(LEAST_AX);
                 Interface::RxBisect(rxbisect::Sizes {

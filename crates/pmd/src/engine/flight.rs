@@ -11,14 +11,17 @@ use super::tags::Tags;
 use crate::View;
 use crate::limits::{SLACK, TAG};
 
-/// A collected frame: its queue, its descriptors, whose pieces lie in [`Flight::pieces`] unless pointers are
-/// passed, the first of their buffers, its bytes.
+/// A collected frame.
 #[derive(Clone, Copy)]
 pub(super) struct Collected {
     pub(super) queue: u16,
+    /// The first of its pieces in [`Flight::pieces`].
     pub(super) first: usize,
+    /// Its descriptors. Each is a piece, unless pointers are passed.
     pub(super) pieces: usize,
+    /// The buffer of the first descriptor.
     pub(super) buf: u64,
+    /// Bytes of the frame.
     pub(super) len: u32,
 }
 
@@ -123,8 +126,8 @@ impl Flight {
         goes.count()
     }
 
-    /// Forgets the first `n` frames, which are through, and their pieces: where some always wait, these would grow
-    /// without end.
+    /// Forgets the first `n` frames, which are through, and their pieces. Kept where some frames always wait, the pieces
+    /// would grow without end.
     #[inline(always)]
     pub(super) fn advance(&mut self, n: usize) {
         if n == self.frames.len() {

@@ -28,7 +28,7 @@ impl<'a> Incoming<'a> {
         if let Rest::Pieces(more) = self.rest { more } else { &[] }
     }
 
-    /// What its checksums are worth. `parsed` comes by value: where nobody asks, it need not lie in memory.
+    /// The verdict on its checksums. `parsed` comes by value, so that it need not lie in memory where nobody asks.
     #[inline(never)]
     pub(super) fn verify(&self, parsed: Parsed) -> u32 {
         match self.more() {

@@ -73,8 +73,8 @@ impl Pipeline {
         Ok((class.queue, Frame { rest: f.rest, ..described }))
     }
 
-    /// Filters, parses and steers a frame that begins with `head`. Of a usual one all that the parser finds stays in
-    /// registers: in memory it would be read back before its parts have arrived there.
+    /// Filters, parses and steers a frame that begins with `head`. What the parser finds in a usual frame stays in
+    /// registers: to read it back from memory would wait for the stores of its parts.
     #[inline(always)]
     fn look(&self, f: &Incoming<'_>, head: &[u8]) -> Result<nic::Class, Outcome> {
         if !self.filter.takes(head) {

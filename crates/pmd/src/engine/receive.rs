@@ -24,7 +24,7 @@ struct Whole<I>(I);
 impl<'a, I: Iterator<Item = (&'a [u8], u32)>> Iterator for Whole<I> {
     type Item = Incoming<'a>;
 
-    // As where they come from: `receive` has two places for it, and would call it.
+    // Inlined always, as the stock's: `receive` uses it in two places, so the compiler would call it.
     #[inline(always)]
     fn next(&mut self) -> Option<Incoming<'a>> {
         let (head, len) = self.0.next()?;
@@ -70,8 +70,8 @@ pub(super) fn from_flight(near: &mut Near, flight: &Flight, wire: &mut Pace, now
     n
 }
 
-/// A burst of the port below; whether there was any frame. A burst, as nobody knows frames that are not taken: the
-/// wire is busy with all of it before the next.
+/// A burst of the port below; whether there was any frame. Lengths are not known before frames are taken, so the wire is
+/// charged for the whole burst, and the next one waits until it is free.
 #[inline(never)]
 fn from_lower(near: &mut Near, lower: &Lower, wire: &mut Pace, now: Ps) -> bool {
     if wire.limits() && wire.free() > now {

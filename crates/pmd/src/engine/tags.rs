@@ -19,7 +19,7 @@ const NO_FLOW: u64 = 0;
 
 /// What a port knows of the order of its frames.
 pub(crate) struct Tags {
-    /// Names of flows differ from port to port: frames of several may leave through one.
+    /// A part of each flow's name: frames of several ports may leave through one.
     port: u64,
     /// Frames tagged so far.
     number: u64,

@@ -15,7 +15,7 @@ use crate::lower::{Lower, Pass};
 struct Done {
     /// Those that are through.
     frames: usize,
-    /// The last of them, which nobody has got.
+    /// How many of them, from the last, nobody has received.
     lost: usize,
 }
 

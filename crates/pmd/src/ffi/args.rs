@@ -81,8 +81,8 @@ pub unsafe extern "C" fn rxlab_args_source(args: *const Args) -> SourceKind {
     }
 }
 
-/// Copies the NAME of `port:` or `pair:`, or the FILE of `pcap:`, with a zero byte; its bytes without that, 0
-/// where there is none. A name that does not fit is cut.
+/// Copies the NAME of `port:` or `pair:`, or the FILE of `pcap:`, with a zero byte. A name that does not fit is cut.
+/// Returns its length without the zero byte, 0 where there is no name.
 ///
 /// # Safety
 /// `args` is from [`rxlab_args_new`]; `out` has room for `len` bytes.
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn rxlab_args_source_name(args: *const Args, out: *mut c_c
     name.len()
 }
 
-/// So many lcores the program has: as many may poll a queue of an interface that allows it, unless `threads` is
+/// Sets how many lcores the program has. As many may poll a queue of an interface that allows it, unless `threads` is
 /// set.
 ///
 /// # Safety

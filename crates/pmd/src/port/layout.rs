@@ -42,8 +42,8 @@ impl Layout<'_> {
     /// A size is not allowed.
     pub(super) fn bytes(&self) -> Result<usize, Error> {
         self.check()?;
-        // Laid out on trial: no second account of what the rings take. The memory is little more than they
-        // need, as a program that locks its memory gets all that it asks for.
+        // The rings are laid out on trial, so that nothing else keeps account of what they take. The trial's memory is
+        // little more than they need: a program that locks its memory gets all that it asks for.
         let mut bytes = 1 << 20;
         loop {
             let region = Region::new(bytes, Backing::Heap)
@@ -68,7 +68,7 @@ impl Layout<'_> {
                 format!("{queues} Rx queues, threads={threads}: {halves} host halves; allowed: {HALVES}");
             return Err(Error::Invalid(format!("{name}: {what}, here {most} Rx queues")));
         }
-        // First, as the rings have other words for it.
+        // Before the rings check their sizes: they have other words for it.
         args.fits(start.rx_desc, queues)?;
         args.interface(start.rx_desc, queues).validate(halves)?;
         start.tx_sizes().validate(u32::from(start.tx_rings()))?;

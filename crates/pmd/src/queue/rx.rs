@@ -17,12 +17,13 @@ const TELL: u32 = 1024;
 pub struct RxQueue {
     m: View,
     host: AnyHost<View>,
-    /// Buffers that a ring gave back outside of a drain: used before any spare.
+    /// Buffers that a ring gave back outside of a drain. They are used where spares run out.
     strays: Vec<Buf>,
     polls: u32,
     size: u32,
-    /// The queue's counters, and what of them is this half's.
+    /// The queue's counters, which all its halves add to.
     told: &'static [AtomicU64; HOST_COUNTERS],
+    /// This half's counters as they were when it last added them.
     own: [u64; HOST_COUNTERS],
 }
 
@@ -32,7 +33,8 @@ pub struct RxQueue {
 pub struct Refill {
     /// So many are posted, from the end.
     pub used: u16,
-    /// Whether the ring wanted more: to replace what it received, then or before, or to receive what waits (`corec`).
+    /// Whether the ring wanted more. It replaces buffers of frames received now or before; `corec` wants the
+    /// replacements before it receives.
     pub lacks: bool,
 }
 
@@ -122,8 +124,8 @@ impl RxQueue {
         (n, refill)
     }
 
-    /// Posts `spares` from the end; buffers still missing and spares used. The counters are of bursts: a fill in several
-    /// steps is no debt.
+    /// Posts `spares` from the end; buffers still missing and spares used. Counters tell of bursts alone: what a fill in
+    /// several steps lacks in between is no debt.
     pub(crate) fn fill(&mut self, spares: &[u64]) -> (usize, usize) {
         self.tell();
         let mut bufs = Spares { left: spares, strays: &mut self.strays, lacks: false };

@@ -30,6 +30,7 @@ mod profile;
 mod queue;
 mod row;
 mod schema;
+mod schemas;
 mod search;
 mod setup;
 mod slices;

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use crate::fail::Fail;
-use crate::schema::Versioned;
+use crate::schemas::Versioned;
 
 /// Writes results; a reader that went away is no error.
 ///

@@ -304,6 +304,6 @@ mod tests {
         // Two lines a frame.
         assert_eq!(report.rows[1].of_limit, Some(0.3));
         assert!(report.text().contains("1 samples left out"));
-        crate::schema::tests::holds("bench live", &report);
+        crate::schemas::tests::holds("bench live", &report);
     }
 }

@@ -14,17 +14,17 @@ use crate::fail::Fail;
 use crate::fail_if::{Shown, started};
 use crate::judge::{self, Rule};
 use crate::lab::{Job, Pair};
+use crate::measured::Measured;
 use crate::metric::{self, Sample, Samples};
 use crate::out;
 use crate::output;
 use crate::plan::{Claim, Finding, Kind, Plan, Series};
-use crate::queue;
+use crate::queues;
 use crate::setup::Setup;
 use crate::slices::slices;
 use crate::transfer;
 
 use at::At;
-pub(crate) use at::Measured;
 pub(crate) use show::{all_claims, held, overview, report, text};
 
 /// What overrides a plan's own settings.
@@ -70,7 +70,7 @@ enum Other {
     /// Found already: a slice of traffic.
     Found(Measured),
     /// A queueing system.
-    Queue(queue::Options),
+    Queue(queues::Options),
     /// Connections through a router.
     Tcp(transfer::Options),
 }
@@ -78,7 +78,7 @@ enum Other {
 impl Other {
     fn new(kind: Kind, series: &Series, words: &[String], overrides: Overrides) -> Result<Other, Fail> {
         if kind == Kind::Queue {
-            let mut options = queue::Options::parse(words)?;
+            let mut options = queues::Options::parse(words)?;
             options.seed = overrides.seed;
             return Ok(Other::Queue(options));
         }

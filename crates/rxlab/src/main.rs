@@ -18,6 +18,7 @@ mod interfaces;
 mod judge;
 mod lab;
 mod live;
+mod measured;
 mod metric;
 mod out;
 mod output;
@@ -28,6 +29,7 @@ mod point;
 mod ports;
 mod profile;
 mod queue;
+mod queues;
 mod row;
 mod schema;
 mod schemas;
@@ -37,6 +39,7 @@ mod slices;
 mod span;
 mod stamp;
 mod table;
+mod tcp;
 mod trace;
 mod transfer;
 mod verdict;
@@ -83,7 +86,7 @@ enum Command {
     /// Measure this machine's primitives as a profile for the model
     Calibrate(calibrate::Options),
     /// TCP between two hosts through a modelled router
-    Tcp(transfer::Transfer),
+    Tcp(tcp::Tcp),
     /// One queue for all servers against one for each: simulated, and in exact theory
     Queue(queue::Queue),
     /// Show the described servers
@@ -119,7 +122,7 @@ fn run(command: Command) -> Result<Outcome, Fail> {
         Command::Live(options) => live::run(options),
         Command::Bench(options) => bench::run(options),
         Command::Calibrate(options) => calibrate::run(options),
-        Command::Tcp(options) => transfer::run(&options),
+        Command::Tcp(options) => tcp::run(&options),
         Command::Queue(options) => queue::run(&options),
         Command::Profile(options) => profile::run(options),
         Command::Schema(options) => schema::run(&options),

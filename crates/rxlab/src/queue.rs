@@ -1,18 +1,12 @@
 //! `rxlab queue`: one queue for all servers against one for each, simulated and in exact theory.
 
-use clap::{Args, Parser};
-use queueing::simulate::{customers, simulate};
+use clap::Args;
 use queueing::theory::Theory;
-use queueing::{Layout, Service, System};
-use serde_json::{Map, Value, json};
 
 use crate::fail::Fail;
-use crate::figure::Measured;
 use crate::out;
+use crate::queues::Options;
 use crate::table::{Table, num, number, words};
-
-/// The highest load: a run's length grows with the square of the time in which a queue forgets.
-const MOST: f64 = 0.98;
 
 /// Options of `queue`.
 #[derive(Args, Debug)]
@@ -30,37 +24,6 @@ pub(crate) struct Queue {
     json: bool,
 }
 
-/// A system, and how it is simulated.
-#[derive(Args, Clone, Debug)]
-pub(crate) struct Options {
-    /// Servers
-    #[arg(long, value_name = "N", default_value_t = 4)]
-    servers: u32,
-    /// One queue that all servers take from (shared), or one for each (split)
-    #[arg(long, value_name = "shared|split", default_value = "shared")]
-    layout: String,
-    /// How service times are distributed
-    #[arg(long, value_name = "exponential|deterministic", default_value = "exponential")]
-    service: String,
-    /// Share of its time that a server is busy
-    #[arg(long, value_name = "SHARE", default_value_t = 0.9)]
-    load: f64,
-    /// Customers to simulate [default: 2 million / (1 - load)^2]
-    #[arg(long, value_name = "N")]
-    customers: Option<u64>,
-    /// Seed
-    #[arg(long, value_name = "S", default_value_t = 1)]
-    pub seed: u64,
-}
-
-/// A command line of nothing but [`Options`]; of an option that is given twice, the last one counts.
-#[derive(Parser)]
-#[command(args_override_self = true)]
-struct Alone {
-    #[command(flatten)]
-    options: Options,
-}
-
 /// Runs it.
 ///
 /// # Errors
@@ -73,10 +36,7 @@ pub(crate) fn run(queue: &Queue) -> Result<(), Fail> {
     bar.finish_and_clear();
     let value = |name: &str| found.value(name);
     if queue.json {
-        let fields = found.fields.iter().map(|(name, v)| ((*name).to_string(), json!(v)));
-        let mut data: Map<String, Value> = fields.collect();
-        data.insert("reproduce".into(), found.reproduce.clone().into());
-        return out::json(&data);
+        return out::json(&found.data());
     }
     let exact = Theory::new(&system);
     let mut table = Table::new(&[
@@ -92,74 +52,4 @@ pub(crate) fn run(queue: &Queue) -> Result<(), Fail> {
         table.rows.push(vec![what.into(), found, interval, num(exact), off]);
     }
     out::print(&format!("{}\n{} customers, seed {}\n", table.text(false), value("customers"), options.seed))
-}
-
-impl Options {
-    /// Reads options as a command line has them.
-    ///
-    /// # Errors
-    /// In one line: the option that is not allowed.
-    pub(crate) fn parse(words: &[String]) -> Result<Options, Fail> {
-        let words = std::iter::once("rxlab").chain(words.iter().map(String::as_str));
-        let options = Alone::try_parse_from(words).map_err(|e| Fail::usage(&e))?.options;
-        options.system()?;
-        Ok(options)
-    }
-
-    fn system(&self) -> Result<System, Fail> {
-        let bad = |flag: &str, value: &dyn std::fmt::Display, allowed: &str| {
-            Err(Fail::new(format!("--{flag} {value}: allowed: {allowed}")))
-        };
-        let Some(layout) = Layout::ALL.into_iter().find(|l| l.name() == self.layout) else {
-            return bad("layout", &self.layout, "shared, split");
-        };
-        let Some(service) = Service::ALL.into_iter().find(|s| s.name() == self.service) else {
-            return bad("service", &self.service, "exponential, deterministic");
-        };
-        if !(1..=64).contains(&self.servers) {
-            return bad("servers", &self.servers, "1 to 64");
-        }
-        if !(self.load >= 0.01 && self.load <= MOST) {
-            return bad("load", &self.load, &format!("0.01 to {MOST}"));
-        }
-        match self.customers {
-            Some(n) if !(3200..=u64::from(u32::MAX)).contains(&n) => {
-                bad("customers", &n, &format!("3200 to {}", u32::MAX))
-            }
-            _ => Ok(System { servers: self.servers, layout, service, load: self.load }),
-        }
-    }
-
-    /// Simulates the system and compares with theory.
-    ///
-    /// # Errors
-    /// A value that is not allowed.
-    pub(crate) fn measure(&self) -> Result<Measured, Fail> {
-        let system = self.system()?;
-        let number = self.customers.unwrap_or_else(|| customers(&system));
-        let found = simulate(&system, number, self.seed);
-        let exact = Theory::new(&system);
-        let (mean, p99) = (exact.mean(), exact.percentile(0.99));
-        let (mean_ratio, p99_ratio) = (found.mean.value / mean, found.p99.value / p99);
-        let off = |ratio: f64| (ratio - 1.0).abs() * 100.0;
-        Ok(Measured {
-            fields: vec![
-                ("sojourn_mean", found.mean.value),
-                ("sojourn_p99", found.p99.value),
-                ("theory_mean", mean),
-                ("theory_p99", p99),
-                ("mean_ratio", mean_ratio),
-                ("p99_ratio", p99_ratio),
-                ("mean_off_pct", off(mean_ratio)),
-                ("p99_off_pct", off(p99_ratio)),
-                ("mean_ci_pct", found.mean.half_width / found.mean.value * 100.0),
-                ("p99_ci_pct", found.p99.half_width / found.p99.value * 100.0),
-                ("customers", found.customers as f64),
-            ],
-            reproduce: format!(
-                "rxlab queue --servers {} --layout {} --service {} --load {} --customers {number} --seed {}",
-                self.servers, self.layout, self.service, self.load, self.seed
-            ),
-        })
-    }
 }

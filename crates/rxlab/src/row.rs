@@ -187,7 +187,7 @@ const SLICE: [Field; 2] = [
     f("heaviest", "most / mean frames of a core", "ratio", |_| f64::NAN),
 ];
 
-/// Fields of a queueing system, see `queue.rs`.
+/// Fields of a queueing system, see `queues.rs`.
 const QUEUE: [Field; 9] = [
     f("sojourn_mean", "mean time in the system", "service times", |_| f64::NAN),
     f("sojourn_p99", "p99 time in the system", "service times", |_| f64::NAN),

@@ -4,7 +4,7 @@
 use traffic::Arrival;
 
 use crate::fail::Fail;
-use crate::figure::Measured;
+use crate::measured::Measured;
 use crate::setup::Ready;
 
 /// Frames of generated traffic that are looked at; of a capture, all.

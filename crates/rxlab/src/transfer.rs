@@ -1,4 +1,4 @@
-//! `rxlab tcp`: TCP between two hosts through a modelled router, an interface under test on both of its ports.
+//! TCP between two hosts through a modelled router: its options, and how long connections take.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -7,37 +7,16 @@ use apps::Kind;
 use clap::{Args, Parser};
 use memory::Ps;
 use model::{App, SAMPLING, Scenario, Start};
-use serde_json::{Map, Value, json};
 use tcp::{Host, Job, Totals};
 
 use crate::fail::Fail;
-use crate::figure::Measured;
-use crate::out;
+use crate::measured::Measured;
 use crate::point::Point;
-use crate::row;
 use crate::setup::Setup;
-use crate::table::{Table, num, number, words};
 
 /// From a frame's last bit at a host to the first bit of its answer, ps (A60): half a round trip of an idle path,
 /// about. The server's own share comes on top.
 const HOST_DELAY: u64 = 10 * tcp::US;
-
-/// Options of `tcp`.
-#[derive(Args, Debug)]
-#[command(after_help = "\
-Examples:
-  rxlab tcp --flows 64 --bytes 10000 --rounds 20 --interface corec --cores 4
-  rxlab tcp --bytes 1073741824 --interface corec --cores 2 --json
-
-A client on one port sends, a server on the other receives; the router between them forwards with l3fwd, with as many
-cores for each port. A connection lasts from its SYN until both FINs are acknowledged.")]
-pub(crate) struct Transfer {
-    #[command(flatten)]
-    options: Options,
-    /// Write JSON instead of a table
-    #[arg(long)]
-    json: bool,
-}
 
 /// A router, and what is sent through it.
 #[derive(Args, Clone, Debug)]
@@ -74,7 +53,7 @@ pub(crate) struct Options {
     pub sampling: u32,
     /// Longest simulated time of a run, s
     #[arg(long, value_name = "S", default_value_t = 60)]
-    limit_s: u64,
+    pub limit_s: u64,
 }
 
 /// A command line of nothing but [`Options`]; of an option that is given twice, the last one counts.
@@ -93,40 +72,6 @@ struct Run {
     server: Totals,
     dropped: u64,
     done: bool,
-}
-
-/// Runs it.
-///
-/// # Errors
-/// A value that is not allowed.
-pub(crate) fn run(transfer: &Transfer) -> Result<(), Fail> {
-    let bar = out::working("simulating");
-    let found = transfer.options.measure()?;
-    bar.finish_and_clear();
-    if transfer.json {
-        let fields = found.fields.iter().map(|(name, v)| ((*name).to_string(), json!(v)));
-        let mut data: Map<String, Value> = fields.collect();
-        data.insert("reproduce".into(), found.reproduce.into());
-        return out::json(&data);
-    }
-    let (all, ended) =
-        (transfer.options.connections(), found.fields.iter().find(|(name, _)| *name == "connections"));
-    let ended = ended.map_or(0.0, |(_, n)| *n);
-    let note = if ended < all as f64 {
-        let limit = transfer.options.limit_s;
-        format!(
-            "{ended} of {all} connections ended within --limit-s {limit}: no times, they would leave out the longest\n"
-        )
-    } else {
-        String::new()
-    };
-    let mut table = Table::new(&[words("what"), number("found", ""), words("unit")]);
-    for (name, value) in &found.fields {
-        if let Some(field) = row::describe(name) {
-            table.rows.push(vec![field.heading.into(), num(*value), field.unit.into()]);
-        }
-    }
-    out::print(&format!("{}\n{note}reproduce: {}\n", table.text(false), found.reproduce))
 }
 
 impl Options {
@@ -178,7 +123,7 @@ impl Options {
     }
 
     /// In all placements.
-    fn connections(&self) -> u64 {
+    pub(crate) fn connections(&self) -> u64 {
         u64::from(self.flows) * u64::from(self.rounds) * u64::from(self.placements)
     }
 

@@ -3,22 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use crate::lab::Pair;
+use crate::measured::Measured;
 use crate::row::Row;
-
-/// Numbers that are found in one go.
-pub(crate) struct Measured {
-    /// By name.
-    pub fields: Vec<(&'static str, f64)>,
-    /// The command line that finds them again.
-    pub reproduce: String,
-}
-
-impl Measured {
-    /// A field; NaN for an unknown one.
-    pub(crate) fn value(&self, name: &str) -> f64 {
-        self.fields.iter().find(|f| f.0 == name).map_or(f64::NAN, |f| f.1)
-    }
-}
 
 /// What was found at a point.
 pub(super) enum At {
@@ -95,8 +81,7 @@ impl At {
             }),
             At::Measured(found) => {
                 let mut data = Map::from_iter([("x".to_string(), json!(x))]);
-                data.extend(found.fields.iter().map(|(name, v)| ((*name).to_string(), json!(v))));
-                data.insert("reproduce".into(), found.reproduce.clone().into());
+                data.extend(found.data());
                 data.into()
             }
         }

@@ -20,7 +20,7 @@ use crate::fail::Fail;
 use crate::html;
 use crate::lab::{self, Job, Pair};
 use crate::out;
-use crate::output::{self, Target};
+use crate::output::Target;
 use crate::setup::{Ready, Setup};
 use crate::span;
 use crate::verdict::Verdict;
@@ -76,7 +76,7 @@ struct Advice {
 /// # Errors
 /// An option that is not allowed, a file that cannot be used.
 pub(crate) fn run(options: Advise) -> Result<(), Fail> {
-    let target = Target::asked("--html", options.html.as_deref(), &output::inputs(&options.setup))?;
+    let target = Target::asked("--html", options.html.as_deref(), &options.setup.inputs())?;
     chosen_here(&options.setup)?;
     let advice = advise(&options.setup.ready()?)?;
     let shown = if options.json { out::json(&show::data(&advice)) } else { out::print(&show::text(&advice)) };

@@ -22,7 +22,7 @@ use crate::html;
 use crate::interfaces;
 use crate::lab::{self, Job, Pair};
 use crate::out;
-use crate::output::{self, Target};
+use crate::output::Target;
 use crate::row;
 use crate::search;
 use crate::setup::{Ready, Setup};
@@ -131,7 +131,7 @@ pub(crate) struct Comparison {
 /// # Errors
 /// An option that is not allowed, a file that cannot be used.
 pub(crate) fn run(options: Compare) -> Result<Outcome, Fail> {
-    let target = Target::asked("--html", options.html.as_deref(), &output::inputs(&options.setup))?;
+    let target = Target::asked("--html", options.html.as_deref(), &options.setup.inputs())?;
     let conditions = fail_if::read(&options.fail_if, row::names(), &options.interfaces)?;
     let found = options.compare()?;
     let shown = if options.json {

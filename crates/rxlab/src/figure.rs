@@ -17,7 +17,6 @@ use crate::lab::{Job, Pair};
 use crate::measured::Measured;
 use crate::metric::{self, Sample, Samples};
 use crate::out;
-use crate::output;
 use crate::plan::{Claim, Finding, Kind, Plan, Series};
 use crate::queues;
 use crate::setup::Setup;
@@ -154,7 +153,7 @@ impl Prepared {
                     continue;
                 }
                 let mut setup = Setup::parse(&words).map_err(named)?;
-                inputs.extend(output::inputs(&setup));
+                inputs.extend(setup.inputs());
                 setup.seed = overrides.seed;
                 setup.placements = overrides.placements.unwrap_or(setup.placements);
                 setup.sampling = overrides.sampling.unwrap_or(setup.sampling);

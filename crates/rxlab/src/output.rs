@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
 use crate::fail::Fail;
-use crate::setup::Setup;
 
 /// Mode of a new file, of which the umask takes its part.
 const NEW_MODE: u32 = 0o666;
@@ -173,13 +172,6 @@ impl Folder {
     fn fail(&self, why: &str) -> Fail {
         Fail::new(format!("{} {}: {why}", self.flag, self.path.display()))
     }
-}
-
-/// The files that a setup reads, as far as its options name any.
-pub(crate) fn inputs(setup: &Setup) -> Vec<PathBuf> {
-    let sizes = setup.workload.split(',').next().unwrap_or_default();
-    let distribution = sizes.trim().strip_prefix("empirical:").map(PathBuf::from);
-    [setup.pcap.clone(), Some(PathBuf::from(&setup.server)), distribution].into_iter().flatten().collect()
 }
 
 fn directory(path: &Path) -> &Path {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fail::Fail;
 use crate::judge::{self, Rule};
+use crate::plot::Scale;
 
 /// The plans that come with the program, by id.
 macro_rules! plans {
@@ -136,17 +137,6 @@ pub(crate) enum Kind {
     Queue,
     /// `rxlab tcp`: connections through a modelled router.
     Tcp,
-}
-
-/// How an x axis is drawn.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Scale {
-    /// Every doubling takes the same space.
-    #[default]
-    Doubling,
-    /// Every unit takes the same space.
-    Linear,
 }
 
 /// A value that is worked out from the series, with nothing to compare it with.

@@ -6,10 +6,10 @@
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use serde::Deserialize;
 
 use crate::fail::Fail;
 use crate::palette::{Colour, NEUTRAL};
-use crate::plan::Scale;
 use crate::table::escape;
 
 /// Of a drawing; pages scale it.
@@ -49,6 +49,17 @@ pub(crate) struct Bars {
     pub colour: Option<Colour>,
     /// One for each category.
     pub values: Vec<f64>,
+}
+
+/// How an x axis is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scale {
+    /// Every doubling takes the same space.
+    #[default]
+    Doubling,
+    /// Every unit takes the same space.
+    Linear,
 }
 
 /// A line.

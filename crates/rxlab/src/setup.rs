@@ -3,8 +3,6 @@
 mod checks;
 mod told;
 
-pub(crate) use told::quoted;
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -193,6 +191,13 @@ impl Setup {
     pub(crate) fn parse(words: &[String]) -> Result<Setup, Fail> {
         let words = std::iter::once("rxlab").chain(words.iter().map(String::as_str));
         Ok(Alone::try_parse_from(words).map_err(|e| Fail::usage(&e))?.setup)
+    }
+
+    /// The files that it reads, as far as its options name any.
+    pub(crate) fn inputs(&self) -> Vec<PathBuf> {
+        let sizes = self.workload.split(',').next().unwrap_or_default();
+        let distribution = sizes.trim().strip_prefix("empirical:").map(PathBuf::from);
+        [self.pcap.clone(), Some(PathBuf::from(&self.server)), distribution].into_iter().flatten().collect()
     }
 
     /// Reads files and checks every value.

@@ -2,8 +2,6 @@
 
 use time::OffsetDateTime;
 
-use crate::setup::quoted;
-
 /// The date and time; where `SOURCE_DATE_EPOCH` is set, that one, so that a report can be made again byte for byte.
 pub(crate) fn now() -> OffsetDateTime {
     let set = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|s| s.trim().parse().ok());
@@ -26,4 +24,14 @@ pub(crate) fn made() -> String {
 pub(crate) fn command() -> String {
     let words = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     std::iter::once("rxlab".to_string()).chain(words).collect::<Vec<_>>().join(" ")
+}
+
+/// A word that a shell takes as one.
+pub(crate) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.into()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }

@@ -2,6 +2,7 @@
 
 use traffic::{Arrivals, Rate, Stamps, Trace, Workload};
 
+use crate::stamp::quoted;
 use crate::table::{num, plain};
 
 use super::Ready;
@@ -223,14 +224,4 @@ fn capture_notes(trace: &Trace, arrivals: Option<Arrivals>, rate: Rate) -> Vec<S
 /// A rate of any size in Gbps, without an exponent.
 fn fixed(gbps: f64) -> String {
     if gbps < 0.01 { format!("{gbps:.6}") } else { num(gbps) }
-}
-
-/// A word that a shell takes as one.
-pub(crate) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=+".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.into()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }

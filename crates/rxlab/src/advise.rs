@@ -17,11 +17,11 @@ use clap::Args;
 
 use crate::compare;
 use crate::fail::Fail;
-use crate::html;
 use crate::lab::{self, Job, Pair};
-use crate::out;
-use crate::output::Target;
 use crate::setup::{Ready, Setup};
+use crate::show::file::Target;
+use crate::show::html;
+use crate::show::out;
 use crate::span;
 use crate::verdict::Verdict;
 use guideline::{Guideline, Sizes};

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use traffic::{Trace, TraceError};
 
-use crate::out;
+use crate::show::out;
 
 /// Reads a capture, with a bar over its bytes.
 ///

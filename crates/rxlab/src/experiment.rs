@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use crate::fail::Fail;
 use crate::fail_if::{self, Condition, Outcome};
 use crate::figure::{self, Figure, Overrides, Prepared};
-use crate::html::{self, Html};
 use crate::lab;
-use crate::out;
-use crate::output::{Folder, Target};
 use crate::plan::Plan;
 use crate::row;
-use crate::table::{Table, number, words};
+use crate::show::file::{Folder, Target};
+use crate::show::html::{self, Html};
+use crate::show::out;
+use crate::show::table::{Table, number, words};
 
 /// Options of `experiment`.
 #[derive(Args, Debug)]

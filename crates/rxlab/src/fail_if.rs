@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::fail::Fail;
 use crate::lab::Pair;
-use crate::table::plain;
+use crate::show::table::plain;
 
 /// Short names of the fields that are asked for most.
 const ALIASES: [(&str, &str); 4] = [

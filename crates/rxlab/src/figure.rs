@@ -16,10 +16,10 @@ use crate::judge::{self, Rule};
 use crate::lab::{Job, Pair};
 use crate::measured::Measured;
 use crate::metric::{self, Sample, Samples};
-use crate::out;
 use crate::plan::{Claim, Finding, Kind, Plan, Series};
 use crate::queues;
 use crate::setup::Setup;
+use crate::show::out;
 use crate::slices::slices;
 use crate::transfer;
 

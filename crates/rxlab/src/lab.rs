@@ -6,10 +6,10 @@ use rayon::prelude::*;
 
 use crate::fail::Fail;
 use crate::interfaces::Today;
-use crate::out;
 use crate::point::Point;
 use crate::row::{Row, middle};
 use crate::search::{self, Edge, Search};
+use crate::show::out;
 use crate::span;
 
 /// One interface with its sizes: from empty and from full rings, over all placements.

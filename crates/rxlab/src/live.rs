@@ -6,9 +6,9 @@ use memory::Ps;
 
 use crate::fail::Fail;
 use crate::interfaces::{self, Asked};
-use crate::out;
 use crate::setup::{antagonist, app};
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 
 /// Options of `live`.
 #[derive(Args, Debug)]

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::fail::Fail;
 use crate::judge::{self, Rule};
-use crate::plot::Scale;
+use crate::show::plot::Scale;
 
 /// The plans that come with the program, by id.
 macro_rules! plans {

@@ -4,8 +4,8 @@ use clap::{Args, Subcommand};
 use model::profile::{Server, ranges};
 
 use crate::fail::Fail;
-use crate::out;
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 
 /// Options of `profile`.
 #[derive(Args, Debug)]

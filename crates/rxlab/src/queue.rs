@@ -4,9 +4,9 @@ use clap::Args;
 use queueing::theory::Theory;
 
 use crate::fail::Fail;
-use crate::out;
 use crate::queues::Options;
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 
 /// Options of `queue`.
 #[derive(Args, Debug)]

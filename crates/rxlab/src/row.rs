@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::interfaces::Today;
 use crate::search::{self, REFUSED};
-use crate::table::{Column, num, number, words};
+use crate::show::table::{Column, num, number, words};
 
 /// Smallest difference between two starts that counts as hysteresis: of throughput, percent.
 const THROUGHPUT_DIFFERS_PCT: f64 = 2.0;

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use crate::fail::Fail;
-use crate::out;
-use crate::schemas;
-use crate::table::{Table, words};
+use crate::show::out;
+use crate::show::schema;
+use crate::show::table::{Table, words};
 
 /// Options of `schema`.
 #[derive(Args, Debug)]
@@ -24,12 +24,12 @@ pub(crate) fn run(options: &Schema) -> Result<(), Fail> {
     if options.command.is_empty() {
         return list();
     }
-    out::plain_json(&schemas::of(&options.command.join(" "))?)
+    out::plain_json(&schema::of(&options.command.join(" "))?)
 }
 
 fn list() -> Result<(), Fail> {
     let mut table = Table::new(&[words("command"), words("what it writes with --json")]);
-    for (command, what) in schemas::all()? {
+    for (command, what) in schema::all()? {
         table.rows.push(vec![command.into(), what]);
     }
     out::print(&table.text(out::colour()))
@@ -55,7 +55,7 @@ mod tests {
         let mut found = Vec::new();
         with_json(&crate::Cli::command(), "", &mut found);
         found.sort();
-        let described: Vec<&str> = schemas::all().unwrap().into_iter().map(|(command, _)| command).collect();
+        let described: Vec<&str> = schema::all().unwrap().into_iter().map(|(command, _)| command).collect();
         assert_eq!(found, described);
     }
 }

@@ -3,9 +3,9 @@
 use clap::Args;
 
 use crate::fail::Fail;
-use crate::out;
 use crate::row;
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 use crate::transfer::Options;
 
 /// Options of `tcp`.

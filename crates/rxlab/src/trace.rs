@@ -8,8 +8,8 @@ use traffic::stats::{Share, TraceStats};
 
 use crate::capture;
 use crate::fail::Fail;
-use crate::out;
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 
 /// Cores for which the RSS load is shown unless told otherwise.
 const CORES: [u16; 4] = [2, 4, 8, 16];

@@ -4,9 +4,9 @@ use crate::compare;
 use crate::diagnosis::{Contender, Diagnosis, diagnose, dram};
 use crate::fail::Fail;
 use crate::lab::Pair;
-use crate::out;
 use crate::search::{self, Search};
 use crate::setup::Ready;
+use crate::show::out;
 
 /// The first drops.
 pub(crate) struct Limit {

@@ -9,13 +9,13 @@ use super::refine::Score;
 use super::{Advice, OTHERS};
 use crate::compare;
 use crate::fail::Fail;
-use crate::html::Html;
 use crate::lab::Pair;
-use crate::out;
-use crate::palette::Colour;
-use crate::plot::{self, Bars, Fill};
 use crate::row::Columns;
-use crate::table::{Table, num, number, words};
+use crate::show::html::Html;
+use crate::show::out;
+use crate::show::palette::Colour;
+use crate::show::plot::{self, Bars, Fill};
+use crate::show::table::{Table, num, number, words};
 
 /// Below this a difference of two rates is not told, Gbps.
 const LEVEL_GBPS: f64 = 0.05;

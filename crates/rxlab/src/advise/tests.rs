@@ -9,7 +9,7 @@ use super::guideline::{Guideline, Sizes};
 use super::refine::{Score, best, powers, refine};
 use super::{measure, sized};
 use crate::setup::{Ready, Setup};
-use crate::table::{Table, num, number, words};
+use crate::show::table::{Table, num, number, words};
 
 /// The advice reaches the best of all settings but for this, in both measures. Where no setting reaches the
 /// best of both at once, the server does not count, and the advice is held against the setting that comes nearest.

@@ -10,7 +10,7 @@ use crate::bench::peer::{App, Case, Kind, PEERS, Peer};
 use crate::bench::sample::{MEMORY_MB, Stage};
 use crate::bench::tally::Tally;
 use crate::fail::Fail;
-use crate::out;
+use crate::show::out;
 
 /// The program and the driver, as `make dpdk` leaves them.
 const RXBENCH: &str = "bench/rxbench";

@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::bench::check_repeats;
 use crate::fail::Fail;
-use crate::out;
 use crate::point::Point;
 use crate::setup::Setup;
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 
 /// Options of `bench model`.
 #[derive(Args, Debug)]

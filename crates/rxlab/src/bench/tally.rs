@@ -8,8 +8,8 @@ use crate::bench::limit::{Distance, Limit, core_range};
 use crate::bench::median;
 use crate::bench::peer::{App, Case, Kind, WORK};
 use crate::bench::sample::Sample;
-use crate::out;
-use crate::table::{Column, Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Column, Table, num, number, words};
 
 /// Samples as they come.
 pub(crate) struct Tally {
@@ -304,6 +304,6 @@ mod tests {
         // Two lines a frame.
         assert_eq!(report.rows[1].of_limit, Some(0.3));
         assert!(report.text().contains("1 samples left out"));
-        crate::schemas::tests::holds("bench live", &report);
+        crate::show::schema::tests::holds("bench live", &report);
     }
 }

@@ -7,8 +7,8 @@ use crate::bench::{check_repeats, median};
 use crate::fail::Fail;
 use crate::interfaces;
 use crate::live;
-use crate::out;
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 
 /// Options of `bench threads`.
 #[derive(Args, Debug)]

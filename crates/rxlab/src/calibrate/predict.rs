@@ -9,8 +9,8 @@ use serde::Serialize;
 use traffic::{Line, Rate, Workload};
 
 use crate::fail::Fail;
-use crate::out;
-use crate::table::{Table, num, number, words};
+use crate::show::out;
+use crate::show::table::{Table, num, number, words};
 
 /// Bytes of a frame without FCS: 64 and 1500 on the wire's count, as `bench live` takes them.
 const FRAMES: [u16; 2] = [64, 1500];

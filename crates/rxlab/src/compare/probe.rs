@@ -4,10 +4,10 @@ use model::{Report, Start};
 use rayon::prelude::*;
 
 use crate::fail::Fail;
-use crate::out;
 use crate::point::Point;
 use crate::search;
 use crate::setup::Ready;
+use crate::show::out;
 use crate::span;
 
 /// What a look found.

@@ -5,14 +5,14 @@ use serde_json::{Value, json};
 use crate::compare::{Comparison, Remedy};
 use crate::diagnosis::{Diagnosis, Mechanism};
 use crate::fail::Fail;
-use crate::html::Html;
 use crate::lab::Pair;
-use crate::out;
-use crate::palette::Colour;
-use crate::plot::{self, Bars, Fill};
 use crate::row::{self, Columns, Row};
 use crate::setup::Ready;
-use crate::table::{Table, num, number, words};
+use crate::show::html::Html;
+use crate::show::out;
+use crate::show::palette::Colour;
+use crate::show::plot::{self, Bars, Fill};
+use crate::show::table::{Table, num, number, words};
 use crate::verdict::{Carries, Verdict};
 
 /// Columns of a terminal that lines of words keep within.

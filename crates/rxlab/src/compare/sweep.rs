@@ -4,11 +4,11 @@ use serde::Serialize;
 
 use crate::fail::Fail;
 use crate::lab::{self, Job};
-use crate::palette::Colour;
-use crate::plot::{self, Curve, Scale};
 use crate::point::Point;
 use crate::setup::Ready;
-use crate::table::{Table, num, number, words};
+use crate::show::palette::Colour;
+use crate::show::plot::{self, Curve, Scale};
+use crate::show::table::{Table, num, number, words};
 use traffic::Rate;
 
 /// Loads, in parts of the one asked for.

@@ -1,11 +1,11 @@
 //! A figure for a terminal and as a report.
 
 use crate::fail::Fail;
-use crate::html::Html;
-use crate::palette::{self, Colour};
-use crate::plot::{self, Bars, Curve, Fill};
 use crate::row;
-use crate::table::{Column, Table, num, number, plain, words};
+use crate::show::html::Html;
+use crate::show::palette::{self, Colour};
+use crate::show::plot::{self, Bars, Curve, Fill};
+use crate::show::table::{Column, Table, num, number, plain, words};
 use serde_json::Value;
 
 use super::{Answer, Figure, Found};

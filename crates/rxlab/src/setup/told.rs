@@ -2,8 +2,8 @@
 
 use traffic::{Arrivals, Rate, Stamps, Trace, Workload};
 
-use crate::stamp::quoted;
-use crate::table::{num, plain};
+use crate::show::stamp::quoted;
+use crate::show::table::{num, plain};
 
 use super::Ready;
 

@@ -4,7 +4,7 @@ use crate::diagnosis::{Machine, Mechanism};
 use crate::interfaces::Today;
 use crate::lab::Pair;
 use crate::row;
-use crate::table::num;
+use crate::show::table::num;
 
 use super::{Carries, Margin, Standing, Verdict};
 

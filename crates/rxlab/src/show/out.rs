@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
 use crate::fail::Fail;
-use crate::schemas::Versioned;
+use crate::show::schema::Versioned;
 
 /// Writes results; a reader that went away is no error.
 ///

@@ -30,7 +30,7 @@ impl<'a, T: Serialize> Versioned<'a, T> {
 
 macro_rules! schemas {
     ($($command:literal in $file:literal),* $(,)?) => {
-        [$(($command, include_str!(concat!("../../../docs/schema/", $file, ".json")))),*]
+        [$(($command, include_str!(concat!("../../../../docs/schema/", $file, ".json")))),*]
     };
 }
 
@@ -52,7 +52,7 @@ const SCHEMAS: [(&str, &str); 14] = schemas![
     "trace" in "trace",
 ];
 /// Parts of several.
-const COMMON: &str = include_str!("../../../docs/schema/common.json");
+const COMMON: &str = include_str!("../../../../docs/schema/common.json");
 
 /// Each command that has `--json`, and what its schema says of it.
 ///

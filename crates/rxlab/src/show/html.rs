@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use crate::fail::Fail;
-use crate::output::Target;
-use crate::palette;
-use crate::stamp;
-use crate::table::{Table, escape};
+use crate::show::file::Target;
+use crate::show::palette;
+use crate::show::stamp;
+use crate::show::table::{Table, escape};
 
 /// Of light pages, of dark ones, and of all.
 const STYLE: &str = "

@@ -9,8 +9,8 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use serde::Deserialize;
 
 use crate::fail::Fail;
-use crate::palette::{Colour, NEUTRAL};
-use crate::table::escape;
+use crate::show::palette::{Colour, NEUTRAL};
+use crate::show::table::escape;
 
 /// Of a drawing; pages scale it.
 const SIZE: (u32, u32) = (480, 270);

@@ -17,12 +17,12 @@ use clap::Args;
 
 use crate::compare;
 use crate::fail::Fail;
-use crate::lab::{self, Job, Pair};
-use crate::setup::{Ready, Setup};
+use crate::lab::jobs::{self, Job, Pair};
+use crate::lab::setup::{Ready, Setup};
+use crate::lab::span;
 use crate::show::file::Target;
 use crate::show::html;
 use crate::show::out;
-use crate::span;
 use crate::verdict::Verdict;
 use guideline::{Guideline, Sizes};
 use limit::Limit;
@@ -114,7 +114,7 @@ fn advise(ready: &Ready) -> Result<Advice, Fail> {
     }
     let jobs: Vec<_> =
         best.iter().map(|(name, ready)| compare::job(ready, name, true)).collect::<Result<_, _>>()?;
-    let pairs = lab::compare(&jobs, "checking")?;
+    let pairs = jobs::compare(&jobs, "checking")?;
     let verdict = compare::judge(ready, &pairs, &jobs)?;
     let (_, ready) = best.swap_remove(0);
     let limit = limit::find(&ready, &pairs[0])?;
@@ -146,7 +146,7 @@ fn scores(interface: &str, setups: impl Iterator<Item = Ready>) -> Result<Vec<Sc
         Ok(Job { span: job.full.first().map(span::quick), ..job })
     };
     let jobs = setups.map(single).collect::<Result<Vec<_>, _>>()?;
-    Ok(lab::run(&jobs, "trying sizes")?.iter().map(score).collect())
+    Ok(jobs::run(&jobs, "trying sizes")?.iter().map(score).collect())
 }
 
 fn score(pair: &Pair) -> Score {

@@ -18,11 +18,11 @@ use model::profile::Server;
 use crate::diagnosis::Machine;
 use crate::fail::Fail;
 use crate::fail_if::{self, Outcome};
-use crate::interfaces;
-use crate::lab::{self, Job, Pair};
-use crate::row;
-use crate::search;
-use crate::setup::{Ready, Setup};
+use crate::lab::interfaces;
+use crate::lab::jobs::{self, Job, Pair};
+use crate::lab::row;
+use crate::lab::search;
+use crate::lab::setup::{Ready, Setup};
 use crate::show::file::Target;
 use crate::show::html;
 use crate::show::out;
@@ -172,7 +172,7 @@ impl Compare {
             let label = format!("{name}:ring={ring}");
             jobs.insert(at + 1, Job { others, label, ..job(&ready, name, search)? });
         }
-        let pairs = lab::compare(&jobs, "comparing")?;
+        let pairs = jobs::compare(&jobs, "comparing")?;
         let verdict = judge_in(&ready, &pairs, &jobs, order)?;
         let remedies = if search { remedy::find(&ready, &pairs, &verdict)? } else { Vec::new() };
         let headroom = if search { headroom(&ready, &jobs, &verdict)? } else { Vec::new() };

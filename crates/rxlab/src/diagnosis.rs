@@ -3,7 +3,7 @@
 use model::{CoreReport, PortReport, Report};
 use serde::Serialize;
 
-use crate::search::REFUSED;
+use crate::lab::search::REFUSED;
 use crate::show::table::num;
 
 /// Share of a core's time that its offered frames ask for, from which on it has none left.

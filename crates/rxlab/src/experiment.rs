@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use crate::fail::Fail;
 use crate::fail_if::{self, Condition, Outcome};
 use crate::figure::{self, Figure, Overrides, Prepared};
-use crate::lab;
+use crate::lab::jobs;
+use crate::lab::row;
 use crate::plan::Plan;
-use crate::row;
 use crate::show::file::{Folder, Target};
 use crate::show::html::{self, Html};
 use crate::show::out;
@@ -129,7 +129,7 @@ fn run_one(options: &Run) -> Result<Outcome, Fail> {
 /// All points of all plans in one go: the machine is busy until the last one.
 fn carry_out(prepared: Vec<Prepared>) -> Result<Vec<Figure>, Fail> {
     let mut jobs = prepared.iter().flat_map(|p| &p.jobs).peekable();
-    let pairs = if jobs.peek().is_some() { lab::run(jobs, "running")? } else { Vec::new() };
+    let pairs = if jobs.peek().is_some() { jobs::run(jobs, "running")? } else { Vec::new() };
     let others = prepared.iter().map(Prepared::others).sum::<usize>() as u64;
     let bar = (others > 0).then(|| out::progress(others, "simulating"));
     let done = || bar.iter().for_each(|bar| bar.inc(1));

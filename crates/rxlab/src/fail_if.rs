@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::fail::Fail;
-use crate::lab::Pair;
+use crate::lab::jobs::Pair;
 use crate::show::table::plain;
 
 /// Short names of the fields that are asked for most.

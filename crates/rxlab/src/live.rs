@@ -5,8 +5,8 @@ use live::{Config, LiveError, LiveReport, Work};
 use memory::Ps;
 
 use crate::fail::Fail;
-use crate::interfaces::{self, Asked};
-use crate::setup::{antagonist, app};
+use crate::lab::interfaces::{self, Asked};
+use crate::lab::setup::{antagonist, app};
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 

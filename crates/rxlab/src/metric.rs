@@ -14,7 +14,7 @@ pub(crate) const LINE_RATE: f64 = 0.99;
 pub(crate) struct Sample {
     /// The swept parameter; 0 where nothing is swept.
     pub x: f64,
-    /// Names and values of [`crate::row::Row::fields`].
+    /// Names and values of [`crate::lab::row::Row::fields`].
     pub fields: Vec<(&'static str, f64)>,
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 use queueing::theory::Theory;
 
 use crate::fail::Fail;
-use crate::queues::Options;
+use crate::lab::queues::Options;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 

@@ -4,8 +4,8 @@
 use traffic::Arrival;
 
 use crate::fail::Fail;
-use crate::measured::Measured;
-use crate::setup::Ready;
+use crate::lab::measured::Measured;
+use crate::lab::setup::Ready;
 
 /// Frames of generated traffic that are looked at; of a capture, all.
 const FRAMES: u64 = 1_000_000;

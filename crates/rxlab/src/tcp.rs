@@ -3,10 +3,10 @@
 use clap::Args;
 
 use crate::fail::Fail;
-use crate::row;
+use crate::lab::row;
+use crate::lab::transfer::Options;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
-use crate::transfer::Options;
 
 /// Options of `tcp`.
 #[derive(Args, Debug)]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use clap::Args;
 use traffic::stats::{Share, TraceStats};
 
-use crate::capture;
 use crate::fail::Fail;
+use crate::lab::capture;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use crate::diagnosis::{Contender, Diagnosis, Machine, Mechanism, diagnose};
 use crate::fail::Fail;
-use crate::lab::Pair;
-use crate::row::Row;
+use crate::lab::jobs::Pair;
+use crate::lab::row::Row;
 
 /// Noise of latency, DRAM traffic and buffers, percent.
 const COST_NOISE_PCT: f64 = 10.0;
@@ -119,7 +119,7 @@ const CRITERIA: [Criterion; 3] = [
 /// Whether `p` carries the load that it was offered.
 pub(crate) fn carries(p: &Pair) -> Carries {
     let lossy = |row: &Row| row.range.get("lost_pct").is_some_and(|[_, hi]| *hi > 0.0);
-    let lost = p.runs.iter().filter(|r| crate::search::lost(r) > 0).count();
+    let lost = p.runs.iter().filter(|r| crate::lab::search::lost(r) > 0).count();
     let failed = p.trials.iter().filter(|passed| !**passed).count();
     if lost + failed == 0 && !lossy(&p.empty) && !lossy(&p.full) {
         return Carries::Yes;
@@ -132,7 +132,7 @@ pub(crate) fn carries(p: &Pair) -> Carries {
 pub(crate) fn reordered(p: &Pair) -> f64 {
     let at_edge = p.edge.as_ref().and_then(|e| e.carried.as_ref());
     let runs = p.runs.iter().filter(|_| at_edge.is_none() || carries(p) != Carries::No);
-    let all = runs.chain(at_edge).map(|r| crate::row::field(r, "flow_reordered_pct"));
+    let all = runs.chain(at_edge).map(|r| crate::lab::row::field(r, "flow_reordered_pct"));
     all.fold(0.0, f64::max)
 }
 
@@ -300,7 +300,7 @@ fn range(row: &Row, field: &str) -> [f64; 2] {
 
 fn margin(winner: &Pair, next: &Pair, field: &str) -> Margin {
     let (value, next_value) = (winner.full.value(field), next.full.value(field));
-    let unit = crate::row::describe(field).map_or("", |f| f.unit);
+    let unit = crate::lab::row::describe(field).map_or("", |f| f.unit);
     // A share of a share, or of next to nothing, tells nobody anything.
     let pct = (value - next_value).abs() / next_value.abs().max(f64::MIN_POSITIVE) * 100.0;
     let tells = field != "lost_pct" && next_value.abs() >= 0.1 && pct <= 1000.0;

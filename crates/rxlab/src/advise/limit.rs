@@ -3,9 +3,9 @@
 use crate::compare;
 use crate::diagnosis::{Contender, Diagnosis, diagnose, dram};
 use crate::fail::Fail;
-use crate::lab::Pair;
-use crate::search::{self, Search};
-use crate::setup::Ready;
+use crate::lab::jobs::Pair;
+use crate::lab::search::{self, Search};
+use crate::lab::setup::Ready;
 use crate::show::out;
 
 /// The first drops.
@@ -34,7 +34,7 @@ pub(crate) struct Resource {
 /// where a capture has its own timing.
 ///
 /// # Errors
-/// As [`crate::point::Point::run`].
+/// As [`crate::lab::point::Point::run`].
 pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
     let Some(asked) = ready.search() else { return Ok(None) };
     let line = Search { full: ready.ports.most_gbps(ready.server.nic.port_gbps), ..asked };

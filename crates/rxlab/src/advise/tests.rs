@@ -8,7 +8,7 @@ use model::profile::Server;
 use super::guideline::{Guideline, Sizes};
 use super::refine::{Score, best, powers, refine};
 use super::{measure, sized};
-use crate::setup::{Ready, Setup};
+use crate::lab::setup::{Ready, Setup};
 use crate::show::table::{Table, num, number, words};
 
 /// The advice reaches the best of all settings but for this, in both measures. Where no setting reaches the

@@ -9,8 +9,8 @@ use serde::Serialize;
 
 use crate::bench::check_repeats;
 use crate::fail::Fail;
-use crate::point::Point;
-use crate::setup::Setup;
+use crate::lab::point::Point;
+use crate::lab::setup::Setup;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::bench::{check_repeats, median};
 use crate::fail::Fail;
-use crate::interfaces;
+use crate::lab::interfaces;
 use crate::live;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 
 use super::probe::{self, Probe};
 use crate::fail::Fail;
-use crate::search::{self, Search};
-use crate::setup::Ready;
+use crate::lab::search::{self, Search};
+use crate::lab::setup::Ready;
 
 /// Interfaces of which a size is searched: those with one ring size.
 const SIZED: [&str; 4] = ["privring", "shring", "corec", "ddring"];

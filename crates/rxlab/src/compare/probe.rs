@@ -4,11 +4,11 @@ use model::{Report, Start};
 use rayon::prelude::*;
 
 use crate::fail::Fail;
-use crate::point::Point;
-use crate::search;
-use crate::setup::Ready;
+use crate::lab::point::Point;
+use crate::lab::search;
+use crate::lab::setup::Ready;
+use crate::lab::span;
 use crate::show::out;
-use crate::span;
 
 /// What a look found.
 pub(super) struct Probe {

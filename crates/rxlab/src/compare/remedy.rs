@@ -4,9 +4,9 @@ use serde::Serialize;
 
 use super::{job, probe};
 use crate::fail::Fail;
-use crate::lab::{self, Job, Pair};
-use crate::search;
-use crate::setup::Ready;
+use crate::lab::jobs::{self, Job, Pair};
+use crate::lab::search;
+use crate::lab::setup::Ready;
 use crate::verdict::{Carries, Verdict};
 
 /// Share of the cores' time that the load asks for, beyond which no setting of a ring can help.
@@ -78,7 +78,7 @@ fn one(ready: &Ready, p: &Pair, least_cycles: f64) -> Result<Remedy, Fail> {
             if found.carries {
                 // How well, behind a warm-up: a short run is still draining what filled its rings.
                 let job = job(&change.ready.resized(|s| s.placements = 1), interface, false)?;
-                let settled = lab::run([&Job { span: None, ..job }], "checking")?;
+                let settled = jobs::run([&Job { span: None, ..job }], "checking")?;
                 if settled.iter().all(|p| search::clean(&p.full.report)) {
                     let effect = settled.first().map(|p| &p.full.report);
                     remedy.set = Some(change.options.clone());

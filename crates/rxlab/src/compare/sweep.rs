@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use crate::fail::Fail;
-use crate::lab::{self, Job};
-use crate::point::Point;
-use crate::setup::Ready;
+use crate::lab::jobs::{self, Job};
+use crate::lab::point::Point;
+use crate::lab::setup::Ready;
 use crate::show::palette::Colour;
 use crate::show::plot::{self, Curve, Scale};
 use crate::show::table::{Table, num, number, words};
@@ -49,7 +49,7 @@ pub(super) fn asked(text: Option<&str>) -> Result<bool, Fail> {
 /// Runs one placement of each job at each load.
 ///
 /// # Errors
-/// As [`lab::compare`]; a capture at its own timing has one load.
+/// As [`jobs::compare`]; a capture at its own timing has one load.
 pub(super) fn run(ready: &Ready, jobs: &[Job]) -> Result<Sweep, Fail> {
     let Rate::Gbps(full) = ready.rate else {
         return Err(Fail::new("--sweep rate: allowed: with a rate in Gbps, not with --rate own"));
@@ -68,7 +68,7 @@ pub(super) fn run(ready: &Ready, jobs: &[Job]) -> Result<Sweep, Fail> {
             label: job.label.clone(),
             reproduce: String::new(),
         };
-        let pairs = lab::compare(&jobs.iter().map(at).collect::<Vec<_>>(), "sweeping loads")?;
+        let pairs = jobs::compare(&jobs.iter().map(at).collect::<Vec<_>>(), "sweeping loads")?;
         loads.push(Load {
             gbps: pairs.first().map_or(0.0, |p| p.full.report.offered_gbps),
             lost_pct: pairs.iter().map(|p| p.full.value("lost_pct")).collect(),

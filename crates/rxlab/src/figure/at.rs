@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::lab::Pair;
-use crate::measured::Measured;
-use crate::row::Row;
+use crate::lab::jobs::Pair;
+use crate::lab::measured::Measured;
+use crate::lab::row::Row;
 
 /// What was found at a point.
 pub(super) enum At {

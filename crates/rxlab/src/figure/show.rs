@@ -1,7 +1,7 @@
 //! A figure for a terminal and as a report.
 
 use crate::fail::Fail;
-use crate::row;
+use crate::lab::row;
 use crate::show::html::Html;
 use crate::show::palette::{self, Colour};
 use crate::show::plot::{self, Bars, Curve, Fill};

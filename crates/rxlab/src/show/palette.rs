@@ -143,7 +143,7 @@ mod tests {
         for outcome in rings::Outcome::ALL.iter().filter(|o| **o != rings::Outcome::Delivered) {
             assert!(CAUSES.contains(&outcome.name()), "{}", outcome.name());
         }
-        assert_eq!(crate::interfaces::ALLOWED, INTERFACES.join(", "));
+        assert_eq!(crate::lab::interfaces::ALLOWED, INTERFACES.join(", "));
     }
 
     #[test]

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use model::{CoreReport, Counted, Dram, Latency, Report};
 
 use super::*;
-use crate::interfaces::Today;
-use crate::row::middle;
-use crate::search::Edge;
+use crate::lab::interfaces::Today;
+use crate::lab::row::middle;
+use crate::lab::search::Edge;
 
 const MACHINE: Machine = Machine {
     ddio_mib: 4.0,

@@ -1,9 +1,9 @@
 //! A verdict in sentences.
 
 use crate::diagnosis::{Machine, Mechanism};
-use crate::interfaces::Today;
-use crate::lab::Pair;
-use crate::row;
+use crate::lab::interfaces::Today;
+use crate::lab::jobs::Pair;
+use crate::lab::row;
 use crate::show::table::num;
 
 use super::{Carries, Margin, Standing, Verdict};

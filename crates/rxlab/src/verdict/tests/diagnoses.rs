@@ -4,7 +4,7 @@ use model::PortReport;
 
 use super::*;
 use crate::diagnosis::dominant;
-use crate::search::{clean, lost};
+use crate::lab::search::{clean, lost};
 
 fn contender<'a>(interface: &'a str, report: &'a Report) -> Contender<'a> {
     Contender { interface, report, pauses: false, posted: 16 * 1024 }

@@ -10,7 +10,7 @@ use model::{LONGEST, Span};
 use traffic::{Arrival, Lap, Source};
 
 use crate::fail::Fail;
-use crate::point::Point;
+use crate::lab::point::Point;
 
 /// Parts of a window, and steps of a part's length that must agree before it; fewer where a lap is long.
 const PARTS: u64 = 4;

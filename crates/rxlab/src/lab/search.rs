@@ -5,8 +5,8 @@ use model::Report;
 use traffic::Rate;
 
 use crate::fail::Fail;
-use crate::point::Point;
-use crate::span;
+use crate::lab::point::Point;
+use crate::lab::span;
 
 /// How a no-drop rate is searched.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use queueing::theory::Theory;
 use queueing::{Layout, Service, System};
 
 use crate::fail::Fail;
-use crate::measured::Measured;
+use crate::lab::measured::Measured;
 
 /// The highest load: a run's length grows with the square of the time in which a queue forgets.
 const MOST: f64 = 0.98;

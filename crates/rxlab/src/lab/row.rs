@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use model::{CoreReport, PartReport, Report};
 use serde::Serialize;
 
-use crate::interfaces::Today;
-use crate::search::{self, REFUSED};
+use crate::lab::interfaces::Today;
+use crate::lab::search::{self, REFUSED};
 use crate::show::table::{Column, num, number, words};
 
 /// Smallest difference between two starts that counts as hysteresis: of throughput, percent.

@@ -15,13 +15,13 @@ use packet::SteerBy;
 use rings::Interface;
 use traffic::{Arrivals, Rate, Sizes, Spec, Target, Trace, Workload};
 
-use crate::capture;
 use crate::fail::Fail;
-use crate::interfaces::Asked;
-use crate::point::Point;
-use crate::ports::Ports;
-use crate::search::Search;
-use crate::span;
+use crate::lab::capture;
+use crate::lab::interfaces::Asked;
+use crate::lab::point::Point;
+use crate::lab::ports::Ports;
+use crate::lab::search::Search;
+use crate::lab::span;
 use checks::{app_cycles, check, fits, has_own_timing, with_traffic};
 
 /// The load offered unless told otherwise, of line rate: at line rate itself a backlog never drains, and what one

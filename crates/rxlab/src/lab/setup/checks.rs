@@ -5,7 +5,7 @@ use model::profile::Server;
 use traffic::{Rate, Spec, Stamps, Workload};
 
 use crate::fail::Fail;
-use crate::ports::Ports;
+use crate::lab::ports::Ports;
 
 /// Own timing is that of a capture's stamps, of which there must be some.
 pub(super) fn has_own_timing(workload: &Workload) -> Result<(), Fail> {

@@ -11,7 +11,7 @@ use rings::Interface;
 use traffic::{Rate, Source, Workload};
 
 use crate::fail::Fail;
-use crate::ports::Ports;
+use crate::lab::ports::Ports;
 
 /// Everything that a run depends on.
 #[derive(Clone)]

@@ -10,9 +10,9 @@ use model::{App, SAMPLING, Scenario, Start};
 use tcp::{Host, Job, Totals};
 
 use crate::fail::Fail;
-use crate::measured::Measured;
-use crate::point::Point;
-use crate::setup::Setup;
+use crate::lab::measured::Measured;
+use crate::lab::point::Point;
+use crate::lab::setup::Setup;
 
 /// From a frame's last bit at a host to the first bit of its answer, ps (A60): half a round trip of an idle path,
 /// about. The server's own share comes on top.

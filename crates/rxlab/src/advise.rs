@@ -23,7 +23,7 @@ use crate::lab::span;
 use crate::show::file::Target;
 use crate::show::html;
 use crate::show::out;
-use crate::verdict::Verdict;
+use crate::verdict::decide::Verdict;
 use guideline::{Guideline, Sizes};
 use limit::Limit;
 use refine::{Score, choose, powers, refine};

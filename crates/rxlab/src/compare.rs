@@ -15,9 +15,7 @@ use clap::Args;
 use model::Start;
 use model::profile::Server;
 
-use crate::diagnosis::Machine;
 use crate::fail::Fail;
-use crate::fail_if::{self, Outcome};
 use crate::lab::interfaces;
 use crate::lab::jobs::{self, Job, Pair};
 use crate::lab::row;
@@ -26,7 +24,9 @@ use crate::lab::setup::{Ready, Setup};
 use crate::show::file::Target;
 use crate::show::html;
 use crate::show::out;
-use crate::verdict::{self, Order, Verdict};
+use crate::verdict::decide::{self, Order, Verdict};
+use crate::verdict::diagnosis::Machine;
+use crate::verdict::fail_if::{self, Outcome};
 use remedy::Remedy;
 pub(crate) use show::{ports, setting_lines, title};
 use sweep::Sweep;
@@ -218,7 +218,7 @@ pub(crate) fn judge(ready: &Ready, pairs: &[Pair], jobs: &[Job]) -> Result<Verdi
 fn judge_in(ready: &Ready, pairs: &[Pair], jobs: &[Job], order: Order) -> Result<Verdict, Fail> {
     let machine = machine(&ready.server, ready.tx_ring());
     let confirm = |first: &Pair, second: &Pair| confirmed(pairs, jobs, first, second);
-    let found = verdict::decide(&machine, pairs, order, ready.resolution_pct(), confirm)?;
+    let found = decide::decide(&machine, pairs, order, ready.resolution_pct(), confirm)?;
     found.ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {}", interfaces::ALLOWED)))
 }
 
@@ -251,7 +251,7 @@ fn headroom(ready: &Ready, jobs: &[Job], verdict: &Verdict) -> Result<Vec<(Strin
         .carries
         .iter()
         .zip(jobs)
-        .filter(|(s, _)| !s.left_out && s.carries == verdict::Carries::Yes)
+        .filter(|(s, _)| !s.left_out && s.carries == decide::Carries::Yes)
         .map(|(_, job)| job)
         .collect();
     if verdict.winner.is_some() || level.len() < 2 || asked.full > CLOSE * line {

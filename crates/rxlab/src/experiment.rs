@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
-use crate::fail_if::{self, Condition, Outcome};
 use crate::figure::{self, Figure, Overrides, Prepared};
 use crate::lab::jobs;
 use crate::lab::row;
@@ -15,6 +14,7 @@ use crate::show::file::{Folder, Target};
 use crate::show::html::{self, Html};
 use crate::show::out;
 use crate::show::table::{Table, number, words};
+use crate::verdict::fail_if::{self, Condition, Outcome};
 
 /// Options of `experiment`.
 #[derive(Args, Debug)]

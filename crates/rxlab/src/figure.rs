@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
-use crate::fail_if::{Shown, started};
 use crate::judge::{self, Rule};
 use crate::lab::jobs::{Job, Pair};
 use crate::lab::measured::Measured;
@@ -22,6 +21,7 @@ use crate::metric::{self, Sample, Samples};
 use crate::plan::{Claim, Finding, Kind, Plan, Series};
 use crate::show::out;
 use crate::slices::slices;
+use crate::verdict::fail_if::{Shown, started};
 
 use at::At;
 pub(crate) use show::{all_claims, held, overview, report, text};

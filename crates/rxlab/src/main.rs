@@ -7,10 +7,8 @@ mod advise;
 mod bench;
 mod calibrate;
 mod compare;
-mod diagnosis;
 mod experiment;
 mod fail;
-mod fail_if;
 mod figure;
 mod judge;
 mod lab;
@@ -31,8 +29,8 @@ use std::process::ExitCode;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use fail::Fail;
-use fail_if::Outcome;
 use show::out;
+use verdict::fail_if::Outcome;
 
 /// Which receive interface, which ring sizes, how many buffers, and why do I drop?
 #[derive(Parser, Debug)]

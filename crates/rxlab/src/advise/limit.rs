@@ -1,12 +1,12 @@
 //! What breaks first: the smallest load at which a frame drops, and why.
 
 use crate::compare;
-use crate::diagnosis::{Contender, Diagnosis, diagnose, dram};
 use crate::fail::Fail;
 use crate::lab::jobs::Pair;
 use crate::lab::search::{self, Search};
 use crate::lab::setup::Ready;
 use crate::show::out;
+use crate::verdict::diagnosis::{Contender, Diagnosis, diagnose, dram};
 
 /// The first drops.
 pub(crate) struct Limit {

@@ -7,7 +7,7 @@ use crate::fail::Fail;
 use crate::lab::jobs::{self, Job, Pair};
 use crate::lab::search;
 use crate::lab::setup::Ready;
-use crate::verdict::{Carries, Verdict};
+use crate::verdict::decide::{Carries, Verdict};
 
 /// Share of the cores' time that the load asks for, beyond which no setting of a ring can help.
 const BEYOND: f64 = 1.1;

@@ -3,7 +3,6 @@
 use serde_json::{Value, json};
 
 use crate::compare::{Comparison, Remedy};
-use crate::diagnosis::{Diagnosis, Mechanism};
 use crate::fail::Fail;
 use crate::lab::jobs::Pair;
 use crate::lab::row::{self, Columns, Row};
@@ -13,7 +12,8 @@ use crate::show::out;
 use crate::show::palette::Colour;
 use crate::show::plot::{self, Bars, Fill};
 use crate::show::table::{Table, num, number, words};
-use crate::verdict::{Carries, Verdict};
+use crate::verdict::decide::{Carries, Verdict};
+use crate::verdict::diagnosis::{Diagnosis, Mechanism};
 
 /// Columns of a terminal that lines of words keep within.
 const WIDTH: usize = 100;
@@ -168,7 +168,7 @@ fn reordering(pairs: &[Pair]) -> Vec<String> {
             value("reordered_pct"),
             value("extent_max"),
             value("flow_reordered_pct"),
-            num(crate::verdict::reordered(p))
+            num(crate::verdict::decide::reordered(p))
         )
     };
     rows.map(line).collect()

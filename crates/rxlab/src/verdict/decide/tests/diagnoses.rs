@@ -3,8 +3,8 @@
 use model::PortReport;
 
 use super::*;
-use crate::diagnosis::dominant;
 use crate::lab::search::{clean, lost};
+use crate::verdict::diagnosis::dominant;
 
 fn contender<'a>(interface: &'a str, report: &'a Report) -> Contender<'a> {
     Contender { interface, report, pauses: false, posted: 16 * 1024 }

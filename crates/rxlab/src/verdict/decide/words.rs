@@ -1,10 +1,10 @@
 //! A verdict in sentences.
 
-use crate::diagnosis::{Machine, Mechanism};
 use crate::lab::interfaces::Today;
 use crate::lab::jobs::Pair;
 use crate::lab::row;
 use crate::show::table::num;
+use crate::verdict::diagnosis::{Machine, Mechanism};
 
 use super::{Carries, Margin, Standing, Verdict};
 

@@ -15,7 +15,6 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::compare;
 use crate::fail::Fail;
 use crate::lab::jobs::{self, Job, Pair};
 use crate::lab::setup::{Ready, Setup};
@@ -23,7 +22,8 @@ use crate::lab::span;
 use crate::show::file::Target;
 use crate::show::html;
 use crate::show::out;
-use crate::verdict::decide::Verdict;
+use crate::verdict::confirm;
+use crate::verdict::decide::{Order, Verdict};
 use guideline::{Guideline, Sizes};
 use limit::Limit;
 use refine::{Score, choose, powers, refine};
@@ -112,10 +112,9 @@ fn advise(ready: &Ready) -> Result<Advice, Fail> {
         best.push((name, ready.resized(|s| s.ring = ring)));
         swept.push(scores);
     }
-    let jobs: Vec<_> =
-        best.iter().map(|(name, ready)| compare::job(ready, name, true)).collect::<Result<_, _>>()?;
+    let jobs: Vec<_> = best.iter().map(|(name, ready)| ready.job(name, true)).collect::<Result<_, _>>()?;
     let pairs = jobs::compare(&jobs, "checking")?;
-    let verdict = compare::judge(ready, &pairs, &jobs)?;
+    let verdict = confirm::verdict(ready, &pairs, &jobs, Order::Strict)?;
     let (_, ready) = best.swap_remove(0);
     let limit = limit::find(&ready, &pairs[0])?;
     Ok(Advice { ready, guideline, sizes, tried, swept, pairs, verdict, limit })
@@ -142,7 +141,7 @@ fn sweep(ready: &Ready, interface: &str, device: (u32, u32)) -> Result<BTreeMap<
 fn scores(interface: &str, setups: impl Iterator<Item = Ready>) -> Result<Vec<Score>, Fail> {
     // A short run each: how rings of these sizes lose shows early, and the search asks the rest.
     let single = |ready: Ready| -> Result<Job, Fail> {
-        let job = compare::job(&ready.resized(|s| s.placements = 1), interface, true)?;
+        let job = ready.resized(|s| s.placements = 1).job(interface, true)?;
         Ok(Job { span: job.full.first().map(span::quick), ..job })
     };
     let jobs = setups.map(single).collect::<Result<Vec<_>, _>>()?;

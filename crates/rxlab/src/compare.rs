@@ -1,33 +1,27 @@
 //! `rxlab compare`: which interface to take on this server under this traffic, and what to set.
 //!
-//! `best` looks for the best size of an interface that one can buy, `remedy` for what would end a loss, `sweep` runs
-//! over loads, `show` prints all of it.
+//! `sweep` runs over loads, `show` prints all that was found.
 
-mod best;
-mod probe;
-mod remedy;
 mod show;
 mod sweep;
 
 use std::path::PathBuf;
 
 use clap::Args;
-use model::Start;
-use model::profile::Server;
 
 use crate::fail::Fail;
 use crate::lab::interfaces;
 use crate::lab::jobs::{self, Job, Pair};
 use crate::lab::row;
-use crate::lab::search;
 use crate::lab::setup::{Ready, Setup};
 use crate::show::file::Target;
 use crate::show::html;
 use crate::show::out;
-use crate::verdict::decide::{self, Order, Verdict};
-use crate::verdict::diagnosis::Machine;
+use crate::verdict::decide::{Order, Verdict};
 use crate::verdict::fail_if::{self, Outcome};
-use remedy::Remedy;
+use crate::verdict::headroom::headroom;
+use crate::verdict::remedy::{self, Remedy};
+use crate::verdict::{best, confirm};
 pub(crate) use show::{ports, setting_lines, title};
 use sweep::Sweep;
 
@@ -160,7 +154,7 @@ impl Compare {
         for name in &names {
             jobs.push(Job {
                 others: ready.other_arrivals(name, self.other_arrivals)?,
-                ..job(&ready, name, search)?
+                ..ready.job(name, search)?
             });
         }
         let sized = names.iter().enumerate().filter(|(_, n)| search && best.contains(&n.as_str()));
@@ -170,10 +164,10 @@ impl Compare {
             let ready = ready.resized(|s| s.ring = ring);
             let others = ready.other_arrivals(name, self.other_arrivals)?;
             let label = format!("{name}:ring={ring}");
-            jobs.insert(at + 1, Job { others, label, ..job(&ready, name, search)? });
+            jobs.insert(at + 1, Job { others, label, ..ready.job(name, search)? });
         }
         let pairs = jobs::compare(&jobs, "comparing")?;
-        let verdict = judge_in(&ready, &pairs, &jobs, order)?;
+        let verdict = confirm::verdict(&ready, &pairs, &jobs, order)?;
         let remedies = if search { remedy::find(&ready, &pairs, &verdict)? } else { Vec::new() };
         let headroom = if search { headroom(&ready, &jobs, &verdict)? } else { Vec::new() };
         let sweep = if sweeps { Some(sweep::run(&ready, &jobs)?) } else { None };
@@ -188,96 +182,5 @@ fn order(text: Option<&str>, app: &str) -> Result<Order, Fail> {
         None | Some("strict") => Ok(Order::Strict),
         Some("any") => Ok(Order::Any),
         Some(other) => Err(Fail::new(format!("--order: unknown `{other}`; allowed: strict, any"))),
-    }
-}
-
-/// One interface's runs, with the search for its no-drop rate.
-///
-/// # Errors
-/// Names the size that is not allowed.
-pub(crate) fn job(ready: &Ready, name: &str, search: bool) -> Result<Job, Fail> {
-    Ok(Job {
-        empty: ready.points(name, Start::Empty)?,
-        full: ready.points(name, Start::Full)?,
-        others: Vec::new(),
-        search: ready.search().filter(|_| search),
-        span: ready.span,
-        label: name.to_string(),
-        reproduce: ready.command(name),
-    })
-}
-
-/// Who is to be taken, and every interface explained; `pairs` are what `jobs` found.
-///
-/// # Errors
-/// There is nothing to judge.
-pub(crate) fn judge(ready: &Ready, pairs: &[Pair], jobs: &[Job]) -> Result<Verdict, Fail> {
-    judge_in(ready, pairs, jobs, Order::Strict)
-}
-
-fn judge_in(ready: &Ready, pairs: &[Pair], jobs: &[Job], order: Order) -> Result<Verdict, Fail> {
-    let machine = machine(&ready.server, ready.tx_ring());
-    let confirm = |first: &Pair, second: &Pair| confirmed(pairs, jobs, first, second);
-    let found = decide::decide(&machine, pairs, order, ready.resolution_pct(), confirm)?;
-    found.ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {}", interfaces::ALLOWED)))
-}
-
-/// Whether, under every other arrivals, `first` carries without loss the rate amid both no-drop rates, and `second`
-/// does not.
-fn confirmed(pairs: &[Pair], jobs: &[Job], first: &Pair, second: &Pair) -> Result<bool, Fail> {
-    let job = |p: &Pair| pairs.iter().position(|other| std::ptr::eq(other, p)).and_then(|i| jobs.get(i));
-    let wire = |p: &Pair| p.edge.as_ref().map_or(0.0, |e| e.wire_gbps);
-    let (Some(a), Some(b)) = (job(first), job(second)) else { return Ok(false) };
-    let rate = (wire(first) + wire(second)) / 2.0;
-    let Some(search) = a.search else { return Ok(false) };
-    for (a, b) in a.others.iter().zip(&b.others) {
-        if !search::clean(&search::trial(a, rate, &search)?)
-            || search::clean(&search::trial(b, rate, &search)?)
-        {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// How much more those carry that nothing tells apart at the load asked for: none where somebody wins, nobody carries
-/// it, or line rate leaves no room.
-fn headroom(ready: &Ready, jobs: &[Job], verdict: &Verdict) -> Result<Vec<(String, f64)>, Fail> {
-    /// The load that leaves no room, of line rate.
-    const CLOSE: f64 = 0.97;
-    let Some(asked) = ready.search() else { return Ok(Vec::new()) };
-    let line = ready.ports.most_gbps(ready.server.nic.port_gbps);
-    let level: Vec<&Job> = verdict
-        .carries
-        .iter()
-        .zip(jobs)
-        .filter(|(s, _)| !s.left_out && s.carries == decide::Carries::Yes)
-        .map(|(_, job)| job)
-        .collect();
-    if verdict.winner.is_some() || level.len() < 2 || asked.full > CLOSE * line {
-        return Ok(Vec::new());
-    }
-    let search = search::Search { full: line, ..asked };
-    let bar = out::progress(level.len() as u64 * search.trials(), "looking for more load");
-    let found = level.iter().map(|job| {
-        let Some(point) = job.full.first() else { return Ok((job.label.clone(), 0.0)) };
-        Ok((job.label.clone(), search::edge(point, &search, || bar.inc(1))?.no_drop_gbps))
-    });
-    let found = found.collect();
-    bar.finish_and_clear();
-    found
-}
-
-/// What a verdict must know of a server.
-pub(crate) fn machine(server: &Server, tx_ring: u32) -> Machine {
-    const MIB: f64 = 1024.0 * 1024.0;
-    Machine {
-        ddio_mib: server.ddio_bytes() as f64 / MIB,
-        llc_mib: server.llc_bytes() as f64 / MIB,
-        dram_peak_gbps: server.constants.dram_peak_gbytes.value * 8.0,
-        tx_ring: f64::from(tx_ring),
-        ghz: server.ghz,
-        cores: server.cores,
-        pause_us: server.constants.pause_us.value,
     }
 }

@@ -5,7 +5,6 @@ mod show;
 
 use std::path::PathBuf;
 
-use model::Start;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -167,21 +166,11 @@ impl Prepared {
                     continue;
                 }
                 let interface = series.interface.as_str();
-                let search = ready.search().filter(|_| plan.search);
-                let points = |start| {
-                    let mut points = ready.points(interface, start).map_err(named)?;
-                    points.iter_mut().filter(|_| plan.redraw).for_each(|p| p.arrivals = p.seed);
-                    Ok::<_, Fail>(points)
-                };
-                jobs.push(Job {
-                    empty: points(Start::Empty)?,
-                    full: points(Start::Full)?,
-                    others: Vec::new(),
-                    search,
-                    span: ready.span,
-                    label: interface.to_string(),
-                    reproduce: ready.command(interface) + if plan.search { "" } else { " --no-search" },
-                });
+                let mut job = ready.job(interface, plan.search).map_err(named)?;
+                let points = job.empty.iter_mut().chain(&mut job.full);
+                points.filter(|_| plan.redraw).for_each(|p| p.arrivals = p.seed);
+                job.reproduce += if plan.search { "" } else { " --no-search" };
+                jobs.push(job);
                 places.push((index, x));
                 assumed = ready.server.assumed();
             }

@@ -1,12 +1,11 @@
 //! What breaks first: the smallest load at which a frame drops, and why.
 
-use crate::compare;
 use crate::fail::Fail;
 use crate::lab::jobs::Pair;
 use crate::lab::search::{self, Search};
 use crate::lab::setup::Ready;
 use crate::show::out;
-use crate::verdict::diagnosis::{Contender, Diagnosis, diagnose, dram};
+use crate::verdict::diagnosis::{Contender, Diagnosis, Machine, diagnose, dram};
 
 /// The first drops.
 pub(crate) struct Limit {
@@ -52,7 +51,7 @@ pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
     let step = line.full * line.resolution_pct / 100.0;
     let rate = (no_drop * wire + step).min(line.full);
     let report = search::trial(point, rate, &line)?;
-    let machine = compare::machine(&ready.server, ready.tx_ring());
+    let machine = Machine::of(&ready.server, ready.tx_ring());
     let contender =
         Contender { interface: "rxbisect", report: &report, pauses: true, posted: pair.full.posted_buffers };
     let busiest = report.per_core.iter().map(|c| c.busy_pct).fold(0.0, f64::max);

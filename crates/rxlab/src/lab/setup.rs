@@ -18,6 +18,7 @@ use traffic::{Arrivals, Rate, Sizes, Spec, Target, Trace, Workload};
 use crate::fail::Fail;
 use crate::lab::capture;
 use crate::lab::interfaces::Asked;
+use crate::lab::jobs::Job;
 use crate::lab::point::Point;
 use crate::lab::ports::Ports;
 use crate::lab::search::Search;
@@ -409,6 +410,22 @@ impl Ready {
             frames: s.frames,
         };
         Ok((0..s.placements).map(point).collect())
+    }
+
+    /// The runs of `interface`, with the search for its no-drop rate.
+    ///
+    /// # Errors
+    /// As [`Self::points`].
+    pub(crate) fn job(&self, interface: &str, search: bool) -> Result<Job, Fail> {
+        Ok(Job {
+            empty: self.points(interface, Start::Empty)?,
+            full: self.points(interface, Start::Full)?,
+            others: Vec::new(),
+            search: self.search().filter(|_| search),
+            span: self.span,
+            label: interface.to_string(),
+            reproduce: self.command(interface),
+        })
     }
 
     /// Points of `interface` from full rings under `count` other arrivals, each with a placement of its own.

@@ -1,5 +1,6 @@
 //! Why an interface loses frames or time: from the numbers of its run and of the winner's.
 
+use model::profile::Server;
 use model::{CoreReport, PortReport, Report};
 use serde::Serialize;
 
@@ -39,6 +40,22 @@ pub(crate) struct Machine {
     pub cores: u32,
     /// How long firmware pauses all cores now and then, us.
     pub pause_us: f64,
+}
+
+impl Machine {
+    /// Of `server`, with transmit rings of `tx_ring` entries.
+    pub(crate) fn of(server: &Server, tx_ring: u32) -> Machine {
+        const MIB: f64 = 1024.0 * 1024.0;
+        Machine {
+            ddio_mib: server.ddio_bytes() as f64 / MIB,
+            llc_mib: server.llc_bytes() as f64 / MIB,
+            dram_peak_gbps: server.constants.dram_peak_gbytes.value * 8.0,
+            tx_ring: f64::from(tx_ring),
+            ghz: server.ghz,
+            cores: server.cores,
+            pause_us: server.constants.pause_us.value,
+        }
+    }
 }
 
 /// One interface's run.

@@ -2,12 +2,12 @@
 
 use serde::Serialize;
 
-use super::{job, probe};
 use crate::fail::Fail;
 use crate::lab::jobs::{self, Job, Pair};
 use crate::lab::search;
 use crate::lab::setup::Ready;
 use crate::verdict::decide::{Carries, Verdict};
+use crate::verdict::probe;
 
 /// Share of the cores' time that the load asks for, beyond which no setting of a ring can help.
 const BEYOND: f64 = 1.1;
@@ -39,7 +39,7 @@ struct Change {
 ///
 /// # Errors
 /// A run that the model refuses.
-pub(super) fn find(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Vec<Remedy>, Fail> {
+pub(crate) fn find(ready: &Ready, pairs: &[Pair], verdict: &Verdict) -> Result<Vec<Remedy>, Fail> {
     let lossy = pairs.iter().zip(&verdict.carries).filter(|(_, s)| s.carries != Carries::Yes);
     let cycles = |p: &Pair| p.full.report.cycles_per_packet;
     let least_cycles = pairs.iter().map(cycles).fold(f64::INFINITY, f64::min);
@@ -77,7 +77,7 @@ fn one(ready: &Ready, p: &Pair, least_cycles: f64) -> Result<Remedy, Fail> {
             remedy.tried.push(change.options.clone());
             if found.carries {
                 // How well, behind a warm-up: a short run is still draining what filled its rings.
-                let job = job(&change.ready.resized(|s| s.placements = 1), interface, false)?;
+                let job = change.ready.resized(|s| s.placements = 1).job(interface, false)?;
                 let settled = jobs::run([&Job { span: None, ..job }], "checking")?;
                 if settled.iter().all(|p| search::clean(&p.full.report)) {
                     let effect = settled.first().map(|p| &p.full.report);

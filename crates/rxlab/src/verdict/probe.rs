@@ -11,7 +11,7 @@ use crate::lab::span;
 use crate::show::out;
 
 /// What a look found.
-pub(super) struct Probe {
+pub(crate) struct Probe {
     /// The run from full rings.
     pub report: Report,
     /// The 99th percentile of latency from empty rings, us: from full ones a short run is still draining.
@@ -24,7 +24,7 @@ pub(super) struct Probe {
 ///
 /// # Errors
 /// A size that is not allowed, a run that the model refuses.
-pub(super) fn all(settings: &[&Ready], interface: &str, what: &'static str) -> Result<Vec<Probe>, Fail> {
+pub(crate) fn all(settings: &[&Ready], interface: &str, what: &'static str) -> Result<Vec<Probe>, Fail> {
     let bar = out::progress(settings.len() as u64, what);
     let look = |ready: &&Ready| {
         let found = one(ready, interface);

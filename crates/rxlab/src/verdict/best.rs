@@ -3,10 +3,10 @@
 use model::Start;
 use rayon::prelude::*;
 
-use super::probe::{self, Probe};
 use crate::fail::Fail;
 use crate::lab::search::{self, Search};
 use crate::lab::setup::Ready;
+use crate::verdict::probe::{self, Probe};
 
 /// Interfaces of which a size is searched: those with one ring size.
 const SIZED: [&str; 4] = ["privring", "shring", "corec", "ddring"];
@@ -22,7 +22,7 @@ const COARSE_PCT: f64 = 4.0;
 ///
 /// # Errors
 /// Names what is allowed.
-pub(super) fn asked(names: &[String]) -> Result<Vec<&str>, Fail> {
+pub(crate) fn asked(names: &[String]) -> Result<Vec<&str>, Fail> {
     let names: Vec<&str> = names.iter().map(String::as_str).filter(|n| *n != "none").collect();
     match names.iter().find(|n| !SIZED.contains(n)) {
         Some(name) => Err(Fail::new(format!("--best {name}: allowed: {}, none", SIZED.join(", ")))),
@@ -34,7 +34,7 @@ pub(super) fn asked(names: &[String]) -> Result<Vec<&str>, Fail> {
 ///
 /// # Errors
 /// A run that the model refuses.
-pub(super) fn ring(ready: &Ready, interface: &str) -> Result<Option<u32>, Fail> {
+pub(crate) fn ring(ready: &Ready, interface: &str) -> Result<Option<u32>, Fail> {
     let now = ready.ring();
     let nic = &ready.server.nic;
     let (least, most) = (nic.min_ring, nic.max_ring.min(LARGEST.max(now)));

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::fail::Fail;
+use crate::lab::fields;
 use crate::lab::interfaces;
 use crate::lab::jobs::{self, Job, Pair};
-use crate::lab::row;
 use crate::lab::setup::{Ready, Setup};
 use crate::show::file::Target;
 use crate::show::html;
@@ -22,7 +22,6 @@ use crate::verdict::fail_if::{self, Outcome};
 use crate::verdict::headroom::headroom;
 use crate::verdict::remedy::{self, Remedy};
 use crate::verdict::{best, confirm};
-pub(crate) use show::{ports, setting_lines, title};
 use sweep::Sweep;
 
 /// Options of `compare`.
@@ -126,7 +125,7 @@ pub(crate) struct Comparison {
 /// An option that is not allowed, a file that cannot be used.
 pub(crate) fn run(options: Compare) -> Result<Outcome, Fail> {
     let target = Target::asked("--html", options.html.as_deref(), &options.setup.inputs())?;
-    let conditions = fail_if::read(&options.fail_if, row::names(), &options.interfaces)?;
+    let conditions = fail_if::read(&options.fail_if, fields::names(), &options.interfaces)?;
     let found = options.compare()?;
     let shown = if options.json {
         out::json(&show::data(&found))

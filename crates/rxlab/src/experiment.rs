@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use crate::fail::Fail;
 use crate::figure::{self, Figure, Overrides, Prepared};
+use crate::lab::fields;
 use crate::lab::jobs;
-use crate::lab::row;
 use crate::plan::Plan;
 use crate::show::file::{Folder, Target};
 use crate::show::html::{self, Html};
@@ -193,7 +193,7 @@ impl Run {
                 owners.push(owner);
             }
         }
-        fail_if::read(&of_fields, row::all_names(), &owners)
+        fail_if::read(&of_fields, fields::all_names(), &owners)
     }
 
     fn outcome(&self, conditions: &[Condition], figures: &[Figure]) -> Result<Outcome, Fail> {

@@ -5,6 +5,7 @@
 //! `transfer` are systems of another kind, whose numbers are `measured`.
 
 pub(crate) mod capture;
+pub(crate) mod fields;
 pub(crate) mod interfaces;
 pub(crate) mod jobs;
 pub(crate) mod measured;
@@ -14,5 +15,6 @@ pub(crate) mod queues;
 pub(crate) mod row;
 pub(crate) mod search;
 pub(crate) mod setup;
+pub(crate) mod shown;
 pub(crate) mod span;
 pub(crate) mod transfer;

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use crate::fail::Fail;
-use crate::lab::row;
+use crate::lab::fields;
 use crate::lab::transfer::Options;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
@@ -47,7 +47,7 @@ pub(crate) fn run(asked: &Tcp) -> Result<(), Fail> {
     };
     let mut table = Table::new(&[words("what"), number("found", ""), words("unit")]);
     for (name, value) in &found.fields {
-        if let Some(field) = row::describe(name) {
+        if let Some(field) = fields::describe(name) {
             table.rows.push(vec![field.heading.into(), num(*value), field.unit.into()]);
         }
     }

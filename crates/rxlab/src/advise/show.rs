@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 use super::guideline::Sizes;
 use super::refine::Score;
 use super::{Advice, OTHERS};
-use crate::compare;
 use crate::fail::Fail;
 use crate::lab::jobs::Pair;
-use crate::lab::row::Columns;
+use crate::lab::shown::{Columns, ports, setting_lines, title};
 use crate::show::html::Html;
 use crate::show::out;
 use crate::show::palette::Colour;
@@ -184,10 +183,10 @@ fn lost(other: &Pair, advice: &Pair) -> String {
 pub(super) fn text(advice: &Advice) -> String {
     let colour = out::colour();
     let list = |lines: Vec<String>| lines.iter().map(|l| format!("- {l}\n")).collect::<String>();
-    let mut out = compare::title(&advice.ready, &advice.pairs) + "\n\n";
+    let mut out = title(&advice.ready, &advice.pairs) + "\n\n";
     out += &(advice.settings().text(colour) + "\n" + &list(advice.reasons()));
     out += &format!("\n{}\n", advice.results().text(colour).trim_end());
-    if let Some(ports) = compare::ports(&advice.pairs) {
+    if let Some(ports) = ports(&advice.pairs) {
         out += &format!("\n{}\n", ports.text(colour).trim_end());
     }
     out += &("\n".to_string() + &list(advice.lost()) + &list(advice.explained()));
@@ -199,7 +198,7 @@ pub(super) fn text(advice: &Advice) -> String {
     for (_, command) in advice.commands() {
         out += &format!("  {command}\n");
     }
-    for line in compare::setting_lines(&advice.ready) {
+    for line in setting_lines(&advice.ready) {
         out += &format!("\n{line}\n");
     }
     out
@@ -256,7 +255,7 @@ fn scored(mut setting: Value, score: &Score) -> Value {
 
 /// As a page.
 pub(super) fn report(advice: &Advice) -> Result<Html, Fail> {
-    let mut html = Html::new(&compare::title(&advice.ready, &advice.pairs));
+    let mut html = Html::new(&title(&advice.ready, &advice.pairs));
     let Sizes { ax, bx } = advice.sizes;
     let per_port = advice.guideline.each_port();
     html.verdict(
@@ -266,7 +265,7 @@ pub(super) fn report(advice: &Advice) -> Result<Html, Fail> {
     html.table(&advice.settings());
     html.list(advice.reasons());
     html.table(&advice.results());
-    if let Some(ports) = compare::ports(&advice.pairs) {
+    if let Some(ports) = ports(&advice.pairs) {
         html.table(&ports);
     }
     html.list(advice.lost().into_iter().chain(advice.explained()));
@@ -278,7 +277,7 @@ pub(super) fn report(advice: &Advice) -> Result<Html, Fail> {
     html.section("Run it again");
     html.commands(advice.commands());
     html.section("Settings and constants");
-    html.list(compare::setting_lines(&advice.ready));
+    html.list(setting_lines(&advice.ready));
     Ok(html)
 }
 

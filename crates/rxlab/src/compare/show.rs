@@ -4,14 +4,16 @@ use serde_json::{Value, json};
 
 use crate::compare::{Comparison, Remedy};
 use crate::fail::Fail;
+use crate::lab::fields;
 use crate::lab::jobs::Pair;
-use crate::lab::row::{self, Columns, Row};
+use crate::lab::row::Row;
 use crate::lab::setup::Ready;
+use crate::lab::shown::{Columns, ports, setting_lines, title};
 use crate::show::html::Html;
 use crate::show::out;
 use crate::show::palette::Colour;
 use crate::show::plot::{self, Bars, Fill};
-use crate::show::table::{Table, num, number, words};
+use crate::show::table::{Table, num};
 use crate::verdict::decide::{Carries, Verdict};
 use crate::verdict::diagnosis::{Diagnosis, Mechanism};
 
@@ -52,36 +54,6 @@ fn table(c: &Comparison) -> Table {
         table.rows.push(columns.cells(row, start));
     }
     table
-}
-
-/// What each port gets and sends; none where ports are not told apart.
-pub(crate) fn ports(pairs: &[Pair]) -> Option<Table> {
-    let mut table = Table::new(&[
-        words("interface"),
-        words("start"),
-        number("port", ""),
-        number("cores", ""),
-        number("offered", "Gbps"),
-        number("sent", "Gbps"),
-        number("drops", "%"),
-        number("busy", "%"),
-    ]);
-    for (row, start) in pairs.iter().flat_map(Pair::shown) {
-        table.rows.extend(row.report.per_port.iter().map(|p| {
-            let drops = if p.drops == 0 { "0".into() } else { num(p.drop_pct) };
-            vec![
-                row.label.clone(),
-                start.into(),
-                p.port.to_string(),
-                p.cores.to_string(),
-                num(p.offered_gbps),
-                num(p.throughput_gbps),
-                drops,
-                num(p.busy_pct),
-            ]
-        }));
-    }
-    (!table.rows.is_empty()).then_some(table)
 }
 
 /// Each row explained: what it carries, and why no more.
@@ -223,29 +195,6 @@ fn notes(c: &Comparison) -> Vec<String> {
         .collect()
 }
 
-/// Settings and constants in force, a line each.
-pub(crate) fn setting_lines(ready: &Ready) -> Vec<String> {
-    let settings: Vec<_> = ready
-        .settings()
-        .iter()
-        .filter(|s| !s.1.is_null())
-        .map(|(k, v)| format!("{k} {}", v.to_string().replace('"', "")))
-        .collect();
-    let assumed: Vec<_> = ready
-        .server
-        .assumed()
-        .iter()
-        .map(|(name, value, origin)| {
-            let origin = origin.split_whitespace().next().unwrap_or_default().trim_end_matches(':');
-            format!("{name} {value} ({origin})")
-        })
-        .collect();
-    vec![
-        format!("seed {}, {}", ready.seed(), settings.join(", ")),
-        format!("constants not published for this server: {}", assumed.join(", ")),
-    ]
-}
-
 /// How much of the server is assumed, in a line.
 fn assumptions(ready: &Ready) -> String {
     let assumed = ready.server.assumed();
@@ -255,19 +204,6 @@ fn assumptions(ready: &Ready) -> String {
         ready.seed(),
         assumed.len() - fitted,
         ready.server.name
-    )
-}
-
-/// What is offered to which server.
-pub(crate) fn title(ready: &Ready, pairs: &[Pair]) -> String {
-    let offered = pairs.first().map_or(0.0, |p| p.full.report.offered_gbps);
-    let nic = if ready.emulated() { ", emulated NIC" } else { "" };
-    let ports = ready.ports.told().map_or(String::new(), |told| format!(" ({told})"));
-    format!(
-        "{} on {}{nic}, {} Gbps of frames offered{ports}",
-        ready.traffic(),
-        ready.server.name,
-        num(offered)
     )
 }
 
@@ -363,7 +299,7 @@ fn plots(c: &Comparison) -> Result<Vec<String>, Fail> {
         "dram_gbps",
         "circulating_buffers",
     ] {
-        let Some(field) = row::describe(name) else { continue };
+        let Some(field) = fields::describe(name) else { continue };
         let bars = |label: &str, fill, of: fn(&Pair) -> &Row| Bars {
             label: label.into(),
             fill,

@@ -1,7 +1,7 @@
 //! A figure for a terminal and as a report.
 
 use crate::fail::Fail;
-use crate::lab::row;
+use crate::lab::fields;
 use crate::show::html::Html;
 use crate::show::palette::{self, Colour};
 use crate::show::plot::{self, Bars, Curve, Fill};
@@ -19,7 +19,7 @@ fn point_table(f: &Figure) -> Table {
     if f.plan.has_starts() {
         columns.push(words("start"));
     }
-    let fields: Vec<_> = f.plan.fields.iter().filter_map(|name| row::describe(name)).collect();
+    let fields: Vec<_> = f.plan.fields.iter().filter_map(|name| fields::describe(name)).collect();
     columns.extend(fields.iter().map(|d| number(d.heading, d.unit)));
     let ranged: &[&str] = if f.plan.has_starts() { &["throughput_gbps", "ddio_hit_pct"] } else { &[] };
     for (name, unit) in [("over placements", "throughput"), ("", "DDIO hit rate")].iter().take(ranged.len()) {
@@ -181,7 +181,7 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
         .plan
         .fields
         .iter()
-        .filter_map(|name| row::describe(name))
+        .filter_map(|name| fields::describe(name))
         .map(|d| plot_field(f, d))
         .collect::<Result<Vec<_>, _>>()?;
     html.plots(&svgs);
@@ -202,7 +202,7 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
 }
 
 /// One field: lines where something is swept, otherwise a bar for each series.
-fn plot_field(f: &Figure, d: &row::Field) -> Result<String, Fail> {
+fn plot_field(f: &Figure, d: &fields::Field) -> Result<String, Fail> {
     let value = |at: &super::At, full: bool| at.value(d.name, full);
     if f.plan.x.is_empty() {
         // Names stand below the bars: however many an interface has, they have its colour.

@@ -9,6 +9,7 @@ mod words;
 use serde::Serialize;
 
 use crate::fail::Fail;
+use crate::lab::fields;
 use crate::lab::jobs::Pair;
 use crate::lab::row::Row;
 use crate::verdict::diagnosis::{Contender, Diagnosis, Machine, Mechanism, diagnose};
@@ -132,7 +133,7 @@ pub(crate) fn carries(p: &Pair) -> Carries {
 pub(crate) fn reordered(p: &Pair) -> f64 {
     let at_edge = p.edge.as_ref().and_then(|e| e.carried.as_ref());
     let runs = p.runs.iter().filter(|_| at_edge.is_none() || carries(p) != Carries::No);
-    let all = runs.chain(at_edge).map(|r| crate::lab::row::field(r, "flow_reordered_pct"));
+    let all = runs.chain(at_edge).map(|r| fields::value(r, "flow_reordered_pct"));
     all.fold(0.0, f64::max)
 }
 
@@ -300,7 +301,7 @@ fn range(row: &Row, field: &str) -> [f64; 2] {
 
 fn margin(winner: &Pair, next: &Pair, field: &str) -> Margin {
     let (value, next_value) = (winner.full.value(field), next.full.value(field));
-    let unit = crate::lab::row::describe(field).map_or("", |f| f.unit);
+    let unit = crate::lab::fields::describe(field).map_or("", |f| f.unit);
     // A share of a share, or of next to nothing, tells nobody anything.
     let pct = (value - next_value).abs() / next_value.abs().max(f64::MIN_POSITIVE) * 100.0;
     let tells = field != "lost_pct" && next_value.abs() >= 0.1 && pct <= 1000.0;

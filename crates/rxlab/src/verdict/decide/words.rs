@@ -1,8 +1,8 @@
 //! A verdict in sentences.
 
+use crate::lab::fields;
 use crate::lab::interfaces::Today;
 use crate::lab::jobs::Pair;
-use crate::lab::row;
 use crate::show::table::num;
 use crate::verdict::diagnosis::{Machine, Mechanism};
 
@@ -190,7 +190,7 @@ pub(super) fn closest(field: &str, clear: bool, best: &Pair, next: &Pair) -> Str
         _ if clear => "but the range of another reaches it",
         _ => "too little for the range over placements and arrivals",
     };
-    let unit = row::describe(field).map_or("", |f| f.unit);
+    let unit = fields::describe(field).map_or("", |f| f.unit);
     format!(
         "the largest difference is in {}: {} of {} against {} {unit} of {}, {why}",
         name(field),
@@ -202,7 +202,7 @@ pub(super) fn closest(field: &str, clear: bool, best: &Pair, next: &Pair) -> Str
 }
 
 fn name(field: &str) -> &'static str {
-    row::describe(field).map_or("", |f| f.heading)
+    fields::describe(field).map_or("", |f| f.heading)
 }
 
 /// `a`, `a and b`, `a, b and c`.

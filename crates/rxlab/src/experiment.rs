@@ -6,10 +6,10 @@ use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
-use crate::figure::{self, Figure, Overrides, Prepared};
 use crate::lab::fields;
 use crate::lab::jobs;
-use crate::plan::Plan;
+use crate::paper::figure::{self, Figure, Overrides, Prepared};
+use crate::paper::plan::Plan;
 use crate::show::file::{Folder, Target};
 use crate::show::html::{self, Html};
 use crate::show::out;

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::fail::Fail;
-use crate::judge::{self, Rule};
+use crate::paper::judge::{self, Rule};
 use crate::show::plot::Scale;
 
 /// The plans that come with the program, by id.
 macro_rules! plans {
     ($($id:literal),* $(,)?) => {
-        &[$(($id, include_str!(concat!("../../../experiments/", $id, ".toml")))),*]
+        &[$(($id, include_str!(concat!("../../../../experiments/", $id, ".toml")))),*]
     };
 }
 const BUILT_IN: &[(&str, &str)] = plans![

@@ -10,16 +10,16 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::fail::Fail;
-use crate::judge::{self, Rule};
 use crate::lab::jobs::{Job, Pair};
 use crate::lab::measured::Measured;
 use crate::lab::queues;
 use crate::lab::setup::Setup;
 use crate::lab::transfer;
-use crate::metric::{self, Sample, Samples};
-use crate::plan::{Claim, Finding, Kind, Plan, Series};
+use crate::paper::judge::{self, Rule};
+use crate::paper::metric::{self, Sample, Samples};
+use crate::paper::plan::{Claim, Finding, Kind, Plan, Series};
+use crate::paper::slices::slices;
 use crate::show::out;
-use crate::slices::slices;
 use crate::verdict::fail_if::{Shown, started};
 
 use at::At;

@@ -1,7 +1,6 @@
 //! `rxlab bench`: how fast this program itself is, and the interfaces beside others on this machine.
 
 mod child;
-pub(crate) mod limit;
 mod live;
 mod model;
 mod peer;
@@ -56,10 +55,4 @@ fn check_repeats(n: u32) -> Result<(), Fail> {
     } else {
         Err(Fail::new(format!("--repeats {n}: allowed: 1 to 1000")))
     }
-}
-
-/// The middle value; NaN of none.
-pub(crate) fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -7,6 +7,7 @@ mod advise;
 mod bench;
 mod calibrate;
 mod compare;
+mod cpus;
 mod experiment;
 mod fail;
 mod lab;

@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde::Serialize;
 
 use crate::bench::child::{Child, Event, TaskSample};
-use crate::bench::limit::{self, Distance, Limit};
-use crate::bench::median;
 use crate::bench::peer::{Case, Kind, Role};
+use crate::cpus::limit::{self, Distance, Limit};
+use crate::cpus::median;
 use crate::fail::Fail;
 
 /// Until ports are up or closed; rxbench itself gives up on a link after 10 s.

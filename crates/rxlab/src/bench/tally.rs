@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::bench::limit::{Distance, Limit, core_range};
-use crate::bench::median;
 use crate::bench::peer::{App, Case, Kind, WORK};
 use crate::bench::sample::Sample;
+use crate::cpus::limit::{Distance, Limit, core_range};
+use crate::cpus::median;
 use crate::show::out;
 use crate::show::table::{Column, Table, num, number, words};
 

@@ -3,7 +3,8 @@
 use clap::Args;
 use serde::Serialize;
 
-use crate::bench::{check_repeats, median};
+use crate::bench::check_repeats;
+use crate::cpus::median;
 use crate::fail::Fail;
 use crate::lab::interfaces;
 use crate::live;

@@ -8,8 +8,8 @@ use memory::{Backing, Class, Field, Memory, NativeView, Region, Side};
 use model::hierarchy::mix;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::bench::limit::pin;
-use crate::bench::median;
+use crate::cpus::limit::pin;
+use crate::cpus::median;
 use crate::fail::Fail;
 
 /// Words of a line.

@@ -9,7 +9,7 @@ use rings::{AHEAD, TOGETHER};
 
 use super::bed::{Cpus, LINE, both, cycle, field, timed};
 use super::pass::{AtHand, LEAST_NS, Order, Orders, Pass, Pool};
-use crate::bench::median;
+use crate::cpus::median;
 use crate::fail::Fail;
 
 /// Round trips of one sample, and samples of which the median counts.

@@ -7,7 +7,7 @@ use model::profile::{
 };
 
 use super::{Streams, Values};
-use crate::bench::limit::Distance;
+use crate::cpus::limit::Distance;
 use crate::fail::Fail;
 
 /// Caches of the first CPU, bytes.

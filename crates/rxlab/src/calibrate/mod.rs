@@ -16,8 +16,8 @@ use clap::Args;
 use model::profile::Server;
 use serde::Serialize;
 
-use crate::bench::limit::{self, Distance, pin};
-use crate::bench::median;
+use crate::cpus::limit::{self, Distance, pin};
+use crate::cpus::median;
 use crate::fail::Fail;
 use crate::show::file::Target;
 use crate::show::out;

@@ -10,7 +10,7 @@ use std::{fs, thread};
 use rustix::thread::{CpuSet, sched_setaffinity};
 use serde::Serialize;
 
-use crate::bench::median;
+use crate::cpus::median;
 use crate::fail::Fail;
 
 /// Round trips of a chunk, and chunks: the median leaves out those that another guest of the host took time from.

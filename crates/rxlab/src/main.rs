@@ -1,30 +1,22 @@
 //! rxlab: which receive interface, which ring sizes, how many buffers, and why do I drop?
 //!
-//! One file for each subcommand; `setup` and `point` say what is run, `lab` runs it, `verdict`, `diagnosis` and
-//! `judge` say what it means, `table`, `plot` and `html` show it.
+//! `cmd` has a file for each subcommand. Below it are the rooms that commands share, from the top floor down: `paper`
+//! (published figures), `verdict` (what results mean), `lab` (what is run, and what it finds), `cpus` (two CPUs of this
+//! machine), `show` (text, JSON, pages, files). A room knows only rooms below it.
 
-mod advise;
-mod bench;
-mod calibrate;
-mod compare;
+mod cmd;
 mod cpus;
-mod experiment;
 mod fail;
 mod lab;
-mod live;
 mod paper;
-mod profile;
-mod queue;
-mod schema;
 mod show;
-mod tcp;
-mod trace;
 mod verdict;
 
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
+use cmd::Command;
 use fail::Fail;
 use show::out;
 use verdict::fail_if::Outcome;
@@ -47,35 +39,9 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Subcommand, Debug)]
-enum Command {
-    /// Compare receive interfaces on a described server under a traffic
-    Compare(compare::Compare),
-    /// Size the rings of a server by the guidelines, checked in the model
-    Advise(advise::Advise),
-    /// Show what is in a capture
-    Trace(trace::Options),
-    /// Run a published figure again and judge its claims
-    Experiment(experiment::Experiment),
-    /// Run the rings between real threads on this machine
-    Live(live::Options),
-    /// Measure this program itself
-    Bench(bench::Bench),
-    /// Measure this machine's primitives as a profile for the model
-    Calibrate(calibrate::Options),
-    /// TCP between two hosts through a modelled router
-    Tcp(tcp::Tcp),
-    /// One queue for all servers against one for each: simulated, and in exact theory
-    Queue(queue::Queue),
-    /// Show the described servers
-    Profile(profile::Profile),
-    /// Show the JSON Schema of what a command writes with --json
-    Schema(schema::Schema),
-}
-
 fn main() -> ExitCode {
     let done = match parse() {
-        Ok(cli) => run(cli.command),
+        Ok(cli) => cli.command.run(),
         Err(error) => refused(&error).map(|()| Outcome::Done),
     };
     match done {
@@ -89,23 +55,6 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
-}
-
-fn run(command: Command) -> Result<Outcome, Fail> {
-    match command {
-        Command::Compare(options) => return compare::run(options),
-        Command::Experiment(options) => return experiment::run(options),
-        Command::Advise(options) => advise::run(options),
-        Command::Trace(options) => trace::run(&options),
-        Command::Live(options) => live::run(options),
-        Command::Bench(options) => bench::run(options),
-        Command::Calibrate(options) => calibrate::run(options),
-        Command::Tcp(options) => tcp::run(&options),
-        Command::Queue(options) => queue::run(&options),
-        Command::Profile(options) => profile::run(options),
-        Command::Schema(options) => schema::run(&options),
-    }?;
-    Ok(Outcome::Done)
 }
 
 /// The command line. A negative number is a value, to be refused by the option that it is given to.

@@ -6,9 +6,9 @@ use std::{env, fs};
 use clap::Args;
 use rustix::thread::{CpuSet, sched_getaffinity};
 
-use crate::bench::peer::{App, Case, Kind, PEERS, Peer};
-use crate::bench::sample::{MEMORY_MB, Stage};
-use crate::bench::tally::Tally;
+use crate::cmd::bench::peer::{App, Case, Kind, PEERS, Peer};
+use crate::cmd::bench::sample::{MEMORY_MB, Stage};
+use crate::cmd::bench::tally::Tally;
 use crate::fail::Fail;
 use crate::show::out;
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::bench::peer::{App, Case, Kind, WORK};
-use crate::bench::sample::Sample;
+use crate::cmd::bench::peer::{App, Case, Kind, WORK};
+use crate::cmd::bench::sample::Sample;
 use crate::cpus::limit::{Distance, Limit, core_range};
 use crate::cpus::median;
 use crate::show::out;
@@ -266,8 +266,8 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::peer::PEERS;
-    use crate::bench::sample::Figure;
+    use crate::cmd::bench::peer::PEERS;
+    use crate::cmd::bench::sample::Figure;
 
     fn case(name: &str) -> Case {
         let peer = PEERS.iter().find(|p| p.name == name).unwrap();

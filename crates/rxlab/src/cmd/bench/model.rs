@@ -7,7 +7,7 @@ use memory::Ps;
 use model::Start;
 use serde::Serialize;
 
-use crate::bench::check_repeats;
+use crate::cmd::bench::check_repeats;
 use crate::fail::Fail;
 use crate::lab::point::Point;
 use crate::lab::setup::Setup;

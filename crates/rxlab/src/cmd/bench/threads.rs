@@ -3,11 +3,11 @@
 use clap::Args;
 use serde::Serialize;
 
-use crate::bench::check_repeats;
+use crate::cmd::bench::check_repeats;
+use crate::cmd::live;
 use crate::cpus::median;
 use crate::fail::Fail;
 use crate::lab::interfaces;
-use crate::live;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::compare::{Comparison, Remedy};
+use crate::cmd::compare::{Comparison, Remedy};
 use crate::fail::Fail;
 use crate::lab::fields;
 use crate::lab::jobs::Pair;

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::bench::child::{Child, Event, TaskSample};
-use crate::bench::peer::{Case, Kind, Role};
+use crate::cmd::bench::child::{Child, Event, TaskSample};
+use crate::cmd::bench::peer::{Case, Kind, Role};
 use crate::cpus::limit::{self, Distance, Limit};
 use crate::cpus::median;
 use crate::fail::Fail;
@@ -230,7 +230,7 @@ fn figure(case: &Case, samples: &[TaskSample], timer: Timer) -> Result<Figure, F
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::peer::{App, PEERS};
+    use crate::cmd::bench::peer::{App, PEERS};
 
     fn case(kind: Kind) -> Case {
         Case { kind, peer: &PEERS[0], size: 64, burst: 32, cores: 1, app: App::Bare }

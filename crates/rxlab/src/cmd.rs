@@ -1,0 +1,68 @@
+//! The subcommands, a file or a folder each, named as they are called.
+
+mod advise;
+mod bench;
+mod calibrate;
+mod compare;
+mod experiment;
+mod live;
+mod profile;
+mod queue;
+mod schema;
+mod tcp;
+mod trace;
+
+use clap::Subcommand;
+
+use crate::fail::Fail;
+use crate::verdict::fail_if::Outcome;
+
+/// What rxlab is asked for.
+#[derive(Subcommand, Debug)]
+pub(crate) enum Command {
+    /// Compare receive interfaces on a described server under a traffic
+    Compare(compare::Compare),
+    /// Size the rings of a server by the guidelines, checked in the model
+    Advise(advise::Advise),
+    /// Show what is in a capture
+    Trace(trace::Options),
+    /// Run a published figure again and judge its claims
+    Experiment(experiment::Experiment),
+    /// Run the rings between real threads on this machine
+    Live(live::Options),
+    /// Measure this program itself
+    Bench(bench::Bench),
+    /// Measure this machine's primitives as a profile for the model
+    Calibrate(calibrate::Options),
+    /// TCP between two hosts through a modelled router
+    Tcp(tcp::Tcp),
+    /// One queue for all servers against one for each: simulated, and in exact theory
+    Queue(queue::Queue),
+    /// Show the described servers
+    Profile(profile::Profile),
+    /// Show the JSON Schema of what a command writes with --json
+    Schema(schema::Schema),
+}
+
+impl Command {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// What is told in one line, with exit code 2.
+    pub(crate) fn run(self) -> Result<Outcome, Fail> {
+        match self {
+            Command::Compare(options) => return compare::run(options),
+            Command::Experiment(options) => return experiment::run(options),
+            Command::Advise(options) => advise::run(options),
+            Command::Trace(options) => trace::run(&options),
+            Command::Live(options) => live::run(options),
+            Command::Bench(options) => bench::run(options),
+            Command::Calibrate(options) => calibrate::run(options),
+            Command::Tcp(options) => tcp::run(&options),
+            Command::Queue(options) => queue::run(&options),
+            Command::Profile(options) => profile::run(options),
+            Command::Schema(options) => schema::run(&options),
+        }?;
+        Ok(Outcome::Done)
+    }
+}

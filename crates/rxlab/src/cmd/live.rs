@@ -6,7 +6,7 @@ use memory::Ps;
 
 use crate::fail::Fail;
 use crate::lab::interfaces::{self, Asked};
-use crate::lab::setup::{antagonist, app};
+use crate::lab::setup::names::{antagonist, app};
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 

@@ -1,0 +1,195 @@
+//! A setup read and checked: what is run, and the points of an interface.
+
+use apps::Antagonist;
+use memory::Ps;
+use model::profile::Server;
+use model::{App, Span, Start};
+use packet::SteerBy;
+use rings::Interface;
+use traffic::{Rate, Workload};
+
+use super::Setup;
+use super::checks::check;
+use crate::fail::Fail;
+use crate::lab::interfaces::Asked;
+use crate::lab::jobs::Job;
+use crate::lab::point::Point;
+use crate::lab::ports::Ports;
+use crate::lab::search::Search;
+
+/// A [`Setup`] read and checked.
+#[derive(Clone)]
+pub(crate) struct Ready {
+    /// The server, with the ways asked for.
+    pub server: Server,
+    /// The traffic.
+    pub workload: Workload,
+    /// How it is offered.
+    pub rate: Rate,
+    /// Ports in use, with their traffic and cores.
+    pub ports: Ports,
+    pub(super) app: App,
+    /// What chooses a core.
+    pub steer: SteerBy,
+    pub(super) antagonist: Option<Antagonist>,
+    /// When runs count, where that is stated.
+    pub span: Option<Span>,
+    pub(super) setup: Setup,
+}
+
+impl Ready {
+    /// One point per placement of `interface` from `start`, its sizes checked.
+    ///
+    /// # Errors
+    /// Names the size and what is allowed.
+    pub(crate) fn points(&self, interface: &str, start: Start) -> Result<Vec<Point>, Fail> {
+        let interface = self.interface(interface)?;
+        let s = &self.setup;
+        let point = |placement: u32| Point {
+            server: self.server.clone(),
+            interface: interface.clone(),
+            emulated: s.emulated,
+            app: self.app,
+            ports: self.ports.clone(),
+            workload: self.workload.clone(),
+            rate: self.rate,
+            steer: self.steer,
+            start,
+            arrivals: s.seed,
+            seed: s.seed.wrapping_add(u64::from(placement)),
+            sampling: s.sampling,
+            tx_ring: s.tx_ring,
+            burst: s.burst,
+            pool: s.pool,
+            span: None,
+            pauses: false,
+            antagonist: self.antagonist,
+            limit: Ps::from_us(s.limit_ms * 1000),
+            frames: s.frames,
+        };
+        Ok((0..s.placements).map(point).collect())
+    }
+
+    /// The runs of `interface`, with the search for its no-drop rate.
+    ///
+    /// # Errors
+    /// As [`Self::points`].
+    pub(crate) fn job(&self, interface: &str, search: bool) -> Result<Job, Fail> {
+        Ok(Job {
+            empty: self.points(interface, Start::Empty)?,
+            full: self.points(interface, Start::Full)?,
+            others: Vec::new(),
+            search: self.search().filter(|_| search),
+            span: self.span,
+            label: interface.to_string(),
+            reproduce: self.command(interface),
+        })
+    }
+
+    /// Points of `interface` from full rings under `count` other arrivals, each with a placement of its own.
+    ///
+    /// # Errors
+    /// As [`Self::points`].
+    pub(crate) fn other_arrivals(&self, interface: &str, count: u32) -> Result<Vec<Point>, Fail> {
+        let Some(point) = self.points(interface, Start::Full)?.into_iter().next() else {
+            return Ok(Vec::new());
+        };
+        let seed = |n: u32| self.setup.seed.wrapping_add(u64::from(self.setup.placements + n));
+        Ok((0..count).map(|n| Point { arrivals: seed(n), seed: seed(n), ..point.clone() }).collect())
+    }
+
+    /// The same with other values of `ring`, `ax`, `bx` or `placements`; the rest has been read already.
+    pub(crate) fn resized(&self, change: impl FnOnce(&mut Setup)) -> Ready {
+        let mut other = self.clone();
+        change(&mut other.setup);
+        other
+    }
+
+    /// The interface called `name` with the sizes asked for, fit for this server's device and cores. On a port with fewer
+    /// cores than share a ring, all of them do.
+    fn interface(&self, name: &str) -> Result<Interface, Fail> {
+        let s = &self.setup;
+        let queues = self.ports.most_cores();
+        let asked = Asked {
+            ring: s.ring,
+            ax_bx: [s.ax, s.bx],
+            shared_by: s.shared_by,
+            unlock: &s.unlock,
+            refill: &s.refill,
+            marks: &s.marks,
+        };
+        let interface = asked.interface(name, queues)?;
+        if let Some(shared_by) = s.shared_by {
+            check("--shared-by", shared_by, 1, queues, "cores of a port")?;
+        }
+        let (lo, hi) = (self.server.nic.min_ring, self.server.nic.max_ring);
+        let sizes: &[(&str, u32)] = match name {
+            "rxbisect" => &[("--ax", s.ax), ("--bx", s.bx), ("--tx-ring", s.tx_ring)],
+            _ => &[("--ring", s.ring), ("--tx-ring", s.tx_ring)],
+        };
+        for &(flag, n) in sizes {
+            if !n.is_power_of_two() || !(lo..=hi).contains(&n) {
+                return Err(Fail::new(format!(
+                    "{flag} {n}: allowed: a power of two from {lo} to {hi} ({} of {})",
+                    self.server.nic.name, self.server.name
+                )));
+            }
+        }
+        Ok(interface)
+    }
+
+    /// Frames of the capture; `None` for generated traffic, which has no end.
+    pub(crate) fn frames(&self) -> Option<u64> {
+        match &self.workload {
+            Workload::Pcap(trace, _) => Some(trace.stats().packets),
+            Workload::Generated(_) => None,
+        }
+    }
+
+    /// Rx ring entries.
+    pub(crate) fn ring(&self) -> u32 {
+        self.setup.ring
+    }
+
+    /// Ax and Bx ring entries.
+    pub(crate) fn ax_bx(&self) -> [u32; 2] {
+        [self.setup.ax, self.setup.bx]
+    }
+
+    /// Buffers of the pool, where they are stated.
+    pub(crate) fn pool(&self) -> Option<u32> {
+        self.setup.pool
+    }
+
+    /// Frames of a burst.
+    pub(crate) fn burst(&self) -> u32 {
+        self.setup.burst
+    }
+
+    /// Resolution of a search, percent.
+    pub(crate) fn resolution_pct(&self) -> f64 {
+        self.setup.resolution
+    }
+
+    /// The seed in force.
+    pub(crate) fn seed(&self) -> u64 {
+        self.setup.seed
+    }
+
+    /// How the no-drop rate of this setup is searched; `None` where there is no other rate to try.
+    pub(crate) fn search(&self) -> Option<Search> {
+        let Rate::Gbps(full) = self.rate else { return None };
+        let trial = Ps::from_us(self.setup.trial_ms * 1000);
+        Some(Search { full, resolution_pct: self.setup.resolution, trial })
+    }
+
+    /// Whether a core plays the NIC.
+    pub(crate) fn emulated(&self) -> bool {
+        self.setup.emulated
+    }
+
+    /// Entries of a transmit ring.
+    pub(crate) fn tx_ring(&self) -> u32 {
+        self.setup.tx_ring
+    }
+}

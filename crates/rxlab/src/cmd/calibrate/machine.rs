@@ -6,7 +6,7 @@ use model::profile::{
     BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server, SliceHash,
 };
 
-use super::{Streams, Values};
+use super::values::{Streams, Values};
 use crate::cpus::limit::Distance;
 use crate::fail::Fail;
 

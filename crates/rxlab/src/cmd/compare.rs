@@ -1,9 +1,11 @@
 //! `rxlab compare`: which interface to take on this server under this traffic, and what to set.
 //!
-//! `sweep` runs over loads, `show` prints all that was found.
+//! `sweep` runs over loads; `show` prints all that was found, with its `words` and `plots`.
 
+mod plots;
 mod show;
 mod sweep;
+mod words;
 
 use std::path::PathBuf;
 

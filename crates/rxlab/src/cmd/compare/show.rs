@@ -2,20 +2,15 @@
 
 use serde_json::{Value, json};
 
-use crate::cmd::compare::{Comparison, Remedy};
+use super::Comparison;
+use super::plots::plots;
+use super::words::{assumptions, notes, settings};
 use crate::fail::Fail;
-use crate::lab::fields;
 use crate::lab::jobs::Pair;
-use crate::lab::row::Row;
-use crate::lab::setup::Ready;
 use crate::lab::shown::{Columns, ports, setting_lines, title};
 use crate::show::html::Html;
 use crate::show::out;
-use crate::show::palette::Colour;
-use crate::show::plot::{self, Bars, Fill};
-use crate::show::table::{Table, num};
-use crate::verdict::decide::{Carries, Verdict};
-use crate::verdict::diagnosis::{Diagnosis, Mechanism};
+use crate::show::table::Table;
 
 /// Columns of a terminal that lines of words keep within.
 const WIDTH: usize = 100;
@@ -54,157 +49,6 @@ fn table(c: &Comparison) -> Table {
         table.rows.push(columns.cells(row, start));
     }
     table
-}
-
-/// Each row explained: what it carries, and why no more.
-fn explanations(v: &Verdict, pairs: &[Pair]) -> Vec<String> {
-    let of = |all: &[Diagnosis], label: &str| all.iter().find(|d| d.interface == label).cloned();
-    let line = |p: &Pair| {
-        let label = &p.full.label;
-        let carries = v.carries.iter().find(|s| s.label == *label).map_or(Carries::Unsure, |s| s.carries);
-        let load = of(&v.diagnoses, label);
-        let (Some(edge), true) = (of(&v.edges, label), carries != Carries::Yes) else {
-            return format!("{label}: {}", load.map_or(String::new(), |load| load.text));
-        };
-        let carried = num(p.full.no_drop_gbps.unwrap_or(0.0));
-        let text =
-            format!("{label}: carries {carried} Gbps without loss; at {}: {}", num(edge.gbps), edge.text);
-        match load {
-            // The same reason a second time would only hide the numbers.
-            Some(load) if load.mechanism == edge.mechanism => {
-                format!("{text}; at the load asked for {}% drop", num(p.full.report.drop_pct))
-            }
-            Some(load) if load.mechanism != Mechanism::None => {
-                format!("{text}. At the load asked for: {}", load.text)
-            }
-            _ => text,
-        }
-    };
-    pairs.iter().map(line).collect()
-}
-
-/// What to set, row by row.
-fn settings(remedies: &[Remedy]) -> Vec<String> {
-    let line = |r: &Remedy| match (&r.set, r.no_drop_now_gbps) {
-        (Some(set), _) => format!(
-            "{}: set {set}: {} Gbps without loss, p99 {} us (predicted, one placement)",
-            r.label,
-            num(r.throughput_gbps.unwrap_or(f64::NAN)),
-            num(r.latency_p99_us.unwrap_or(f64::NAN))
-        ),
-        (None, Some(no_drop)) if no_drop > 0.0 => {
-            format!("{}: lower the load to {} Gbps of frames; {}", r.label, num(no_drop), in_vain(r))
-        }
-        (None, _) => format!("{}: {}", r.label, in_vain(r)),
-    };
-    remedies.iter().map(line).collect()
-}
-
-/// What does not help.
-fn in_vain(r: &Remedy) -> String {
-    /// Changes that are named.
-    const NAMED: usize = 4;
-    match r.tried.as_slice() {
-        [] => "no size of a ring gives the cores the time, and there are no more of them".into(),
-        [one] => format!("{one} does not help"),
-        all if all.len() <= NAMED => format!("none of {} helps", all.join(", ")),
-        all => format!("none of {} and {} others helps", all[..NAMED].join(", "), all.len() - NAMED),
-    }
-}
-
-/// What the two starts did where they did not do the same.
-fn hysteresis(pairs: &[Pair]) -> Vec<String> {
-    let differing = pairs.iter().filter(|p| p.hysteresis());
-    let line = |p: &Pair| {
-        let (e, f) = (&p.empty.report, &p.full.report);
-        format!(
-            "{}: hysteresis: {} Gbps at {} us from empty rings, {} Gbps at {} us once the rings were full",
-            p.full.label,
-            num(e.throughput_gbps),
-            num(e.latency_us.mean),
-            num(f.throughput_gbps),
-            num(f.latency_us.mean)
-        )
-    };
-    differing.map(line).collect()
-}
-
-/// How frames leave where cores share a ring without a queue each.
-fn reordering(pairs: &[Pair]) -> Vec<String> {
-    let rows = pairs.iter().filter(|p| p.full.report.reordering.is_some());
-    let line = |p: &Pair| {
-        let value = |name: &str| num(p.full.value(name));
-        format!(
-            "{}: at the load asked for {}% of what leaves does so behind later frames, by {} places at the most; {}% behind later ones of its flow, at the load it carries {}%",
-            p.full.label,
-            value("reordered_pct"),
-            value("extent_max"),
-            value("flow_reordered_pct"),
-            num(crate::verdict::decide::reordered(p))
-        )
-    };
-    rows.map(line).collect()
-}
-
-/// What the middle run does not show: rates that had not settled, and what depends on placement and arrivals.
-fn reservations(pairs: &[Pair]) -> Vec<String> {
-    let rows = || pairs.iter().flat_map(|p| [&p.empty, &p.full]);
-    let unsettled: Vec<_> =
-        rows().filter(|r| !r.report.settled).map(|r| format!("{} from {}", r.label, r.start)).collect();
-    let mut lines = Vec::new();
-    if !unsettled.is_empty() {
-        lines.push(format!("rates never settle, so these are ranges: {}", unsettled.join(", ")));
-    }
-    lines.extend(rows().filter_map(|r| {
-        let wide = r.wide_ranges();
-        let others = if r.other_arrivals > 0 {
-            format!(" and {} other arrivals", r.other_arrivals)
-        } else {
-            String::new()
-        };
-        (!wide.is_empty()).then(|| {
-            format!(
-                "{} from {}, over {} placements{others}: {}",
-                r.label,
-                r.start,
-                r.placements,
-                wide.join(", ")
-            )
-        })
-    }));
-    lines
-}
-
-/// Everything that is not a row, in the order of its weight.
-fn notes(c: &Comparison) -> Vec<String> {
-    let level = c.verdict.separates.iter().cloned();
-    let headroom = c.headroom.iter().map(|(label, gbps)| format!("{label} {}", num(*gbps)));
-    let headroom: Vec<String> = headroom.collect();
-    let more = (!headroom.is_empty()).then(|| {
-        format!(
-            "a higher load would tell them apart where these differ: without loss they carry {} Gbps",
-            headroom.join(", ")
-        )
-    });
-    level
-        .chain(more)
-        .chain(explanations(&c.verdict, &c.pairs))
-        .chain(hysteresis(&c.pairs))
-        .chain(reordering(&c.pairs))
-        .chain(reservations(&c.pairs))
-        .collect()
-}
-
-/// How much of the server is assumed, in a line.
-fn assumptions(ready: &Ready) -> String {
-    let assumed = ready.server.assumed();
-    let fitted = assumed.iter().filter(|(.., origin)| origin.starts_with("fitted")).count();
-    format!(
-        "seed {}; {} constants of {} are assumed, {fitted} fitted (--verbose lists them and every command)",
-        ready.seed(),
-        assumed.len() - fitted,
-        ready.server.name
-    )
 }
 
 /// For a terminal.
@@ -283,58 +127,4 @@ pub(super) fn report(c: &Comparison) -> Result<Html, Fail> {
     let all = c.ready.server.assumed();
     html.list(all.iter().map(|(name, value, origin)| format!("{name} = {value}: {origin}")));
     Ok(html)
-}
-
-/// The plots of a comparison: each measure by interface, from both starts, and the drops by cause.
-fn plots(c: &Comparison) -> Result<Vec<String>, Fail> {
-    let pairs = &c.pairs;
-    let interface = |p: &Pair| (p.full.label.clone(), Colour::interface(&p.full.interface));
-    let names: Vec<_> = pairs.iter().map(interface).collect();
-    let mut figures = Vec::new();
-    for name in [
-        "throughput_gbps",
-        "latency_mean_us",
-        "latency_p99_us",
-        "ddio_hit_pct",
-        "dram_gbps",
-        "circulating_buffers",
-    ] {
-        let Some(field) = fields::describe(name) else { continue };
-        let bars = |label: &str, fill, of: fn(&Pair) -> &Row| Bars {
-            label: label.into(),
-            fill,
-            colour: None,
-            values: pairs.iter().map(|p| of(p).value(name)).collect(),
-        };
-        let starts = [
-            bars("from empty rings", Fill::Light, |p| &p.empty),
-            bars("from full rings", Fill::Solid, |p| &p.full),
-        ];
-        figures.push(plot::bars(field.heading, field.unit, &names, &starts, false)?);
-    }
-    if pairs.iter().all(|p| p.full.no_drop_gbps.is_some()) {
-        let values = pairs.iter().map(|p| p.full.no_drop_gbps.unwrap_or(0.0)).collect();
-        let bars = Bars { label: "without a drop".into(), fill: Fill::Solid, colour: None, values };
-        figures.insert(1, plot::bars("no-drop rate", "Gbps", &names, &[bars], false)?);
-    }
-    figures.push(drops(&names, pairs)?);
-    Ok(figures)
-}
-
-fn drops(names: &[(String, Colour)], pairs: &[Pair]) -> Result<String, Fail> {
-    let causes: std::collections::BTreeSet<&str> =
-        pairs.iter().flat_map(|p| p.full.report.drops.iter().filter(|d| *d.1 > 0).map(|d| *d.0)).collect();
-    let share = |p: &Pair, cause: &str| {
-        let r = &p.full.report;
-        let all: u64 = r.drops.values().sum();
-        r.drops.get(cause).map_or(0.0, |&n| n as f64 / all.max(1) as f64 * r.drop_pct)
-    };
-    let bars = |cause: &str| Bars {
-        label: cause.into(),
-        fill: Fill::Solid,
-        colour: Some(Colour::cause(cause)),
-        values: pairs.iter().map(|p| share(p, cause)).collect(),
-    };
-    let all: Vec<Bars> = causes.into_iter().map(bars).collect();
-    plot::bars("drops by cause, from full rings", "% of offered frames", names, &all, true)
 }

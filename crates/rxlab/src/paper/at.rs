@@ -7,7 +7,7 @@ use crate::lab::measured::Measured;
 use crate::lab::row::Row;
 
 /// What was found at a point.
-pub(super) enum At {
+pub(crate) enum At {
     /// From empty and from full rings.
     Runs(Box<Pair>),
     /// A slice of traffic, a queueing system.
@@ -23,7 +23,7 @@ impl At {
     }
 
     /// A field, from full or from empty rings; NaN for an unknown one.
-    pub(super) fn value(&self, name: &str, full: bool) -> f64 {
+    pub(crate) fn value(&self, name: &str, full: bool) -> f64 {
         match self {
             At::Runs(_) => self.row(full).map_or(f64::NAN, |row| row.value(name)),
             At::Measured(found) => found.value(name),
@@ -31,12 +31,12 @@ impl At {
     }
 
     /// Every field by name, from full rings: those decide.
-    pub(super) fn fields(&self) -> Vec<(&'static str, f64)> {
+    pub(crate) fn fields(&self) -> Vec<(&'static str, f64)> {
         self.fields_from(true)
     }
 
     /// Every field by name, from full or from empty rings.
-    pub(super) fn fields_from(&self, full: bool) -> Vec<(&'static str, f64)> {
+    pub(crate) fn fields_from(&self, full: bool) -> Vec<(&'static str, f64)> {
         match self {
             At::Runs(_) => self.row(full).map(Row::fields).unwrap_or_default(),
             At::Measured(found) => found.fields.clone(),
@@ -44,12 +44,12 @@ impl At {
     }
 
     /// Whether the two starts end in different states.
-    pub(super) fn hysteresis(&self) -> bool {
+    pub(crate) fn hysteresis(&self) -> bool {
         matches!(self, At::Runs(pair) if pair.hysteresis())
     }
 
     /// The starts to show, each with whether it is from full rings.
-    pub(super) fn starts(&self) -> Vec<(&'static str, bool)> {
+    pub(crate) fn starts(&self) -> Vec<(&'static str, bool)> {
         match self {
             At::Runs(pair) if pair.hysteresis() => vec![("empty", false), ("full", true)],
             At::Runs(_) => vec![("either", true)],
@@ -58,12 +58,12 @@ impl At {
     }
 
     /// The range of a field over placements.
-    pub(super) fn range(&self, name: &str, full: bool) -> Option<[f64; 2]> {
+    pub(crate) fn range(&self, name: &str, full: bool) -> Option<[f64; 2]> {
         self.row(full)?.range.get(name).copied()
     }
 
     /// The command line that runs it again.
-    pub(super) fn reproduce(&self) -> &str {
+    pub(crate) fn reproduce(&self) -> &str {
         match self {
             At::Runs(pair) => &pair.full.reproduce,
             At::Measured(found) => &found.reproduce,
@@ -71,7 +71,7 @@ impl At {
     }
 
     /// The point as data.
-    pub(super) fn data(&self, x: f64) -> Value {
+    pub(crate) fn data(&self, x: f64) -> Value {
         match self {
             At::Runs(pair) => json!({
                 "x": x,

@@ -1,5 +1,7 @@
 //! Plan files: a published figure or table as series to run and claims to judge.
 
+mod built_in;
+
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -7,43 +9,6 @@ use serde::{Deserialize, Serialize};
 use crate::fail::Fail;
 use crate::paper::judge::{self, Rule};
 use crate::show::plot::Scale;
-
-/// The plans that come with the program, by id.
-macro_rules! plans {
-    ($($id:literal),* $(,)?) => {
-        &[$(($id, include_str!(concat!("../../../../experiments/", $id, ".toml")))),*]
-    };
-}
-const BUILT_IN: &[(&str, &str)] = plans![
-    "rxbisect/table2",
-    "rxbisect/fig2",
-    "rxbisect/fig3",
-    "rxbisect/fig4",
-    "rxbisect/fig9",
-    "rxbisect/fig10",
-    "rxbisect/fig11",
-    "rxbisect/fig12",
-    "rxbisect/fig13",
-    "rxbisect/fig14",
-    "rxbisect/fig15",
-    "rxbisect/table3",
-    "rxbisect/fig16",
-    "rxbisect/fig17",
-    "rxbisect/fig18",
-    "ddio-bench/descriptors",
-    "corec/fig3",
-    "corec/fig4",
-    "corec/fig5",
-    "corec/fig6",
-    "corec/fig7",
-    "corec/fig8",
-    "corec/fig9",
-    "corec/fig10",
-    "corec/table2",
-    "corec/table3",
-    "corec/table4",
-    "corec/table5",
-];
 
 /// A published figure or table.
 #[derive(Clone, Debug, Deserialize)]
@@ -153,28 +118,6 @@ pub(crate) struct Finding {
     pub metric: Vec<String>,
 }
 
-impl Plan {
-    /// Whether its points are runs from empty and from full rings.
-    pub(crate) fn has_starts(&self) -> bool {
-        self.kind == Kind::Compare && self.slices.is_none()
-    }
-
-    /// The points of `series`: what is swept there, and all options as words.
-    pub(crate) fn points(&self, series: &Series) -> Vec<(f64, Vec<String>)> {
-        let words = |x: Option<f64>| {
-            let swept = series.sweep.as_ref().zip(x).map(|(s, x)| s.option.replace("{}", &x.to_string()));
-            let all = [self.options.as_str(), series.options.as_str(), swept.as_deref().unwrap_or_default()];
-            // A path is one word, whatever it holds.
-            let file = series.file.iter().flat_map(|f| ["--pcap".to_string(), f.display().to_string()]);
-            all.iter().flat_map(|o| o.split_whitespace()).map(str::to_string).chain(file).collect()
-        };
-        match &series.sweep {
-            None => vec![(0.0, words(None))],
-            Some(sweep) => sweep.values.iter().map(|&x| (x, words(Some(x)))).collect(),
-        }
-    }
-}
-
 /// A published statement and how it is obtained.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -195,41 +138,32 @@ pub(crate) struct Claim {
     pub metric: Vec<String>,
 }
 
+impl Series {
+    /// Names by which a condition may ask for it.
+    pub(super) fn owners(&self) -> impl Iterator<Item = String> {
+        [&self.id, &self.interface].into_iter().filter(|name| !name.is_empty()).cloned()
+    }
+}
+
 impl Plan {
-    /// A built-in plan by its id, or a file whose name ends with `.toml`.
-    pub(crate) fn find(id: &str) -> Result<Plan, Fail> {
-        if id.ends_with(".toml") {
-            let text = std::fs::read_to_string(id)
-                .map_err(|e| Fail::new(format!("{id}: {e}; expected a plan file")))?;
-            return Plan::parse(id, &text);
-        }
-        match BUILT_IN.iter().find(|(name, _)| *name == id) {
-            Some((name, text)) => Plan::parse(name, text),
-            None => {
-                let known: Vec<_> = BUILT_IN.iter().map(|p| p.0).collect();
-                Err(Fail::new(format!(
-                    "unknown experiment `{id}`; allowed: {}, or a plan file *.toml",
-                    known.join(", ")
-                )))
-            }
-        }
+    /// Whether its points are runs from empty and from full rings.
+    pub(crate) fn has_starts(&self) -> bool {
+        self.kind == Kind::Compare && self.slices.is_none()
     }
 
-    /// The built-in plans of a paper: those whose id begins with `paper/`.
-    ///
-    /// # Errors
-    /// There is no such paper.
-    pub(crate) fn of_paper(paper: &str) -> Result<Vec<Plan>, Fail> {
-        let mine = |p: &Plan| p.id.split_once('/').is_some_and(|(name, _)| name == paper);
-        let plans: Vec<Plan> = Plan::all()?.into_iter().filter(mine).collect();
-        if plans.is_empty() {
-            let mut papers: Vec<_> =
-                BUILT_IN.iter().filter_map(|p| p.0.split_once('/')).map(|p| p.0).collect();
-            papers.sort_unstable();
-            papers.dedup();
-            return Err(Fail::new(format!("unknown paper `{paper}`; allowed: {}", papers.join(", "))));
+    /// The points of `series`: what is swept there, and all options as words.
+    pub(crate) fn points(&self, series: &Series) -> Vec<(f64, Vec<String>)> {
+        let words = |x: Option<f64>| {
+            let swept = series.sweep.as_ref().zip(x).map(|(s, x)| s.option.replace("{}", &x.to_string()));
+            let all = [self.options.as_str(), series.options.as_str(), swept.as_deref().unwrap_or_default()];
+            // A path is one word, whatever it holds.
+            let file = series.file.iter().flat_map(|f| ["--pcap".to_string(), f.display().to_string()]);
+            all.iter().flat_map(|o| o.split_whitespace()).map(str::to_string).chain(file).collect()
+        };
+        match &series.sweep {
+            None => vec![(0.0, words(None))],
+            Some(sweep) => sweep.values.iter().map(|&x| (x, words(Some(x)))).collect(),
         }
-        Ok(plans)
     }
 
     /// The plan with a series for each of `captures`.
@@ -281,11 +215,6 @@ impl Plan {
         Ok(self)
     }
 
-    /// All built-in plans.
-    pub(crate) fn all() -> Result<Vec<Plan>, Fail> {
-        BUILT_IN.iter().map(|(name, text)| Plan::parse(name, text)).collect()
-    }
-
     /// Reads a plan and checks what can be checked before a run; `name` is for errors.
     pub(crate) fn parse(name: &str, text: &str) -> Result<Plan, Fail> {
         let bad = |e: String| Fail::new(format!("{name}: {}", e.trim().replace('\n', " ")));
@@ -314,54 +243,6 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Cells of one CSV line; quotes may hold commas.
-    fn csv(line: &str) -> Vec<String> {
-        let (mut cells, mut quoted) = (vec![String::new()], false);
-        for c in line.chars() {
-            match c {
-                '"' => quoted = !quoted,
-                ',' if !quoted => cells.push(String::new()),
-                c => cells.last_mut().unwrap().push(c),
-            }
-        }
-        cells
-    }
-
-    #[test]
-    fn every_plan_parses_and_is_named_as_it_is_found() {
-        for &(name, _) in BUILT_IN {
-            assert_eq!(Plan::find(name).unwrap().id, name);
-        }
-    }
-
-    #[test]
-    fn plans_carry_the_published_claims_word_for_word() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/published/claims.csv");
-        let Ok(text) = std::fs::read_to_string(path) else {
-            eprintln!("skipped: the list of published results is not here");
-            return;
-        };
-        let rows: Vec<Vec<String>> = text.lines().skip(1).map(csv).collect();
-        let claims: Vec<Claim> = Plan::all().unwrap().into_iter().flat_map(|p| p.claims).collect();
-        for claim in &claims {
-            let row = rows
-                .iter()
-                .find(|r| r[0] == claim.id)
-                .unwrap_or_else(|| panic!("{} is not published", claim.id));
-            let rule: Rule = serde_json::from_value(row[7].clone().into()).unwrap();
-            let tolerance = row[8].parse().unwrap_or(0.0);
-            let (given, listed) =
-                ((&claim.published, claim.rule, claim.tolerance), (&row[5], rule, tolerance));
-            assert_eq!(given, listed, "{}", claim.id);
-            assert_eq!(claim.unit, row[6], "{}", claim.id);
-        }
-        for prefix in ["rxb-", "ddio-desc", "cor-"] {
-            for row in rows.iter().filter(|r| r[0].starts_with(prefix)) {
-                assert!(claims.iter().any(|c| c.id == row[0]), "{} is in no plan", row[0]);
-            }
-        }
-    }
 
     #[test]
     fn captures_that_are_not_here_are_named() {

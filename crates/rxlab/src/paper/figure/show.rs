@@ -2,6 +2,7 @@
 
 use crate::fail::Fail;
 use crate::lab::fields;
+use crate::paper::at::At;
 use crate::show::html::Html;
 use crate::show::palette::{self, Colour};
 use crate::show::plot::{self, Bars, Curve, Fill};
@@ -203,7 +204,7 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
 
 /// One field: lines where something is swept, otherwise a bar for each series.
 fn plot_field(f: &Figure, d: &fields::Field) -> Result<String, Fail> {
-    let value = |at: &super::At, full: bool| at.value(d.name, full);
+    let value = |at: &At, full: bool| at.value(d.name, full);
     if f.plan.x.is_empty() {
         // Names stand below the bars: however many an interface has, they have its colour.
         let names = f.plan.series.iter().map(|s| (s.label.clone(), Colour::interface(&s.interface)));

@@ -4,6 +4,7 @@
 //! `search` the largest load without a drop. `jobs` runs many points at once and gives their `row`s. `queues` and
 //! `transfer` are systems of another kind, whose numbers are `measured`.
 
+mod alone;
 pub(crate) mod capture;
 pub(crate) mod fields;
 pub(crate) mod interfaces;

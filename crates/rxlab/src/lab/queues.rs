@@ -1,11 +1,12 @@
 //! A queueing system: one queue for all servers or one for each, simulated and held against exact theory.
 
-use clap::{Args, Parser};
+use clap::Args;
 use queueing::simulate::{customers, simulate};
 use queueing::theory::Theory;
 use queueing::{Layout, Service, System};
 
 use crate::fail::Fail;
+use crate::lab::alone;
 use crate::lab::measured::Measured;
 
 /// The highest load: a run's length grows with the square of the time in which a queue forgets.
@@ -34,22 +35,13 @@ pub(crate) struct Options {
     pub seed: u64,
 }
 
-/// A command line of nothing but [`Options`]; of an option that is given twice, the last one counts.
-#[derive(Parser)]
-#[command(args_override_self = true)]
-struct Alone {
-    #[command(flatten)]
-    options: Options,
-}
-
 impl Options {
     /// Reads options as a command line has them.
     ///
     /// # Errors
     /// In one line: the option that is not allowed.
     pub(crate) fn parse(words: &[String]) -> Result<Options, Fail> {
-        let words = std::iter::once("rxlab").chain(words.iter().map(String::as_str));
-        let options = Alone::try_parse_from(words).map_err(|e| Fail::usage(&e))?.options;
+        let options: Options = alone::parse(words)?;
         options.system()?;
         Ok(options)
     }

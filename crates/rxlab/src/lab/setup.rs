@@ -12,10 +12,11 @@ mod reproduce;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser};
+use clap::Args;
 use model::{BURST, SAMPLING, TX_RING};
 
 use crate::fail::Fail;
+use crate::lab::alone;
 
 pub(crate) use ready::Ready;
 
@@ -146,22 +147,13 @@ pub(crate) struct Setup {
     pub window: Option<String>,
 }
 
-/// A command line of nothing but a [`Setup`]; of an option that is given twice, the last one counts.
-#[derive(Parser)]
-#[command(args_override_self = true)]
-struct Alone {
-    #[command(flatten)]
-    setup: Setup,
-}
-
 impl Setup {
     /// Reads options as a command line has them.
     ///
     /// # Errors
     /// In one line: the option that is not allowed.
     pub(crate) fn parse(words: &[String]) -> Result<Setup, Fail> {
-        let words = std::iter::once("rxlab").chain(words.iter().map(String::as_str));
-        Ok(Alone::try_parse_from(words).map_err(|e| Fail::usage(&e))?.setup)
+        alone::parse(words)
     }
 
     /// The files that it reads, as far as its options name any.

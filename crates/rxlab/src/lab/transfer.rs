@@ -4,12 +4,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apps::Kind;
-use clap::{Args, Parser};
+use clap::Args;
 use memory::Ps;
 use model::{App, SAMPLING, Scenario, Start};
 use tcp::{Host, Job, Totals};
 
 use crate::fail::Fail;
+use crate::lab::alone;
 use crate::lab::measured::Measured;
 use crate::lab::point::Point;
 use crate::lab::setup::Setup;
@@ -56,14 +57,6 @@ pub(crate) struct Options {
     pub limit_s: u64,
 }
 
-/// A command line of nothing but [`Options`]; of an option that is given twice, the last one counts.
-#[derive(Parser)]
-#[command(args_override_self = true)]
-struct Alone {
-    #[command(flatten)]
-    options: Options,
-}
-
 /// What one placement gave.
 struct Run {
     /// Of each connection, ps.
@@ -80,8 +73,7 @@ impl Options {
     /// # Errors
     /// In one line: the option that is not allowed.
     pub(crate) fn parse(words: &[String]) -> Result<Options, Fail> {
-        let words = std::iter::once("rxlab").chain(words.iter().map(String::as_str));
-        let options = Alone::try_parse_from(words).map_err(|e| Fail::usage(&e))?.options;
+        let options: Options = alone::parse(words)?;
         options.points()?;
         Ok(options)
     }

@@ -83,6 +83,11 @@ impl Load {
         (most.0, most.1 / all * 100.0)
     }
 
+    /// Share of its time that the busiest core is asked for, percent.
+    pub(super) fn busiest_pct(&self) -> f64 {
+        self.demand.iter().copied().fold(0.0, f64::max) * 100.0
+    }
+
     /// Share of the time of all cores that is asked for, percent.
     pub(super) fn mean_pct(&self) -> f64 {
         self.demand.iter().sum::<f64>() / self.demand.len().max(1) as f64 * 100.0

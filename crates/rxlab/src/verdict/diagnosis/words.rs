@@ -91,8 +91,9 @@ pub(super) fn words(
             c.posted
         ),
         Mechanism::Bursts => format!(
-            "bursts longer than what is posted; the cores have time ({:.0}% of it is asked for), so more entries or shared buffers would take them",
-            load.mean_pct()
+            "bursts longer than what is posted; the cores have time ({:.0}% of it is asked for, {:.0}% of the busiest one's), so more entries or shared buffers would take them",
+            load.mean_pct(),
+            load.busiest_pct()
         ),
         Mechanism::BadFrames => {
             "frames that are no Ethernet frames, longer than a buffer, or refused by the application".into()

@@ -32,7 +32,7 @@ COMMANDS = [
     f"compare {SHORT} {ALL} --workload imix --cores 4 --ports 1 --app l3fwd --rate 60",
     f"compare {SHORT} {ALL} --workload rfc2544:64,flows=100k,arrivals=poisson --server corec-testbed --cores 4 --app l3fwd --rate 8",
     f"compare {SHORT} --workload kv:put=10 --app kv --steer port --cores 8",
-    f"compare {SHORT} --app nat --port-load 3:1 --rate 150",
+    f"compare {SHORT} --app nat --port-load 3:1 --rate 120",
     f"compare {SHORT} --app nat --emulated --rate 150",
     f"compare {SHORT} --server corec-testbed --numa remote --cores 2 --app l3fwd --interfaces corec,privring --workload fixed:60",
     f"compare {SHORT} --antagonist pagerank:8 --cores 8 --sweep rate --rate 100",

@@ -195,8 +195,9 @@ fn least_gbps(rate: Rate, ports: &Ports, gbps: f64) -> Result<f64, Fail> {
             } else {
                 format!("with --port-load {}", ports.load_text())
             };
+            let most = (most * 100.0).floor() / 100.0;
             Err(Fail::new(format!(
-                "--rate {all}: allowed {with}: up to {most:.2} Gbps, with which a port is at line rate"
+                "--rate {all}: allowed {with}: up to {most} Gbps, with which a port is at line rate"
             )))
         }
         Rate::Gbps(all) => Ok(ports.least_gbps(gbps, all)),

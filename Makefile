@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long experiments captures verdicts bench-live live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long experiments captures verdicts same bench-live live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -105,6 +105,10 @@ captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, 
 	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
 	  echo "command: rxlab compare --pcap FILE --json, twice each: experiments/captures.py"; echo; \
 	  experiments/captures.py $(RXLAB) $(TRACES); } > docs/results/captures.txt
+
+# Some five minutes. A change that moves a digest on purpose says so and writes the file anew: same.py --write.
+same: toolchain packages build ## Did a result change? Digests of fixed commands and instructions against experiments/same.txt
+	experiments/same.py $(RXLAB) $(if $(TRACES),--traces $(TRACES)) --counts
 
 # An hour or more, most of it overloads, whose remedies are searched. With TRACES=DIR, captures at five loads as well.
 VERDICTS ?= 200

@@ -144,19 +144,13 @@ def differences(rxlab, old, listed):
     return moved
 
 
-def spent(rxlab, packets):
-    """Instructions and frames of a run of the model."""
-    words = ["bench", "model", "--json", "--repeats", "1", "--packets", str(packets)]
-    tool = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
-    done = subprocess.run([*tool, rxlab, *words], capture_output=True, check=True)
-    count = re.search(r"Collected : (\d+)", done.stderr.decode())
-    return int(count.group(1)), json.loads(done.stdout)["packets"]
-
-
 def counts(rxlab):
-    """Instructions by callgrind: of a frame in the model, beyond what starting takes, and of a frame of native rings."""
-    (short, few), (long, many) = spent(rxlab, 50_000), spent(rxlab, 250_000)
-    found = {"model": (long - short) / (many - few)}
+    """Instructions by callgrind: for a frame of a run of the model, and for a frame of native rings."""
+    words = "valgrind --tool=callgrind --callgrind-out-file=/dev/null".split()
+    words += [rxlab, *"bench model --json --repeats 1 --packets 500000 --rate 199".split()]
+    done = subprocess.run(words, capture_output=True, check=True)
+    spent = int(re.search(r"Collected : (\d+)", done.stderr.decode()).group(1))
+    found = {"model": spent / json.loads(done.stdout)["packets"]}
     words = "cargo test --release -p rings --test native_cost -- --nocapture".split()
     done = subprocess.run(words, capture_output=True, check=True, cwd=HERE.parent)
     for line in re.findall(r"instructions for a frame.*: (.*)", done.stdout.decode()):

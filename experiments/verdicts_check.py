@@ -265,7 +265,7 @@ def headline(rows):
         yield "winner is null, and the headline does not say so"
     if w is not None and not re.search(rf"\b{re.escape(w)}\b", text):
         yield f"the headline does not name the winner {w}"
-    numbers = [float(n) for n in re.findall(r"\d+(?:\.\d+)?", text)]
+    numbers = [float(n) for n in re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text)]
     if not any(near(n, rows.load, 0.01) for n in numbers):
         yield f"the headline does not name the load of {rows.load:.3g} Gbps"
 

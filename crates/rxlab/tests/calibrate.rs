@@ -2,41 +2,22 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
-use std::fs;
-use std::process::{Command, Output};
+mod common;
 
-use serde_json::Value;
+use tempfile::TempDir;
 
-fn rxlab(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(args).output().unwrap()
-}
-
-fn refused(args: &[&str], parts: &[&str]) {
-    let out = rxlab(args);
-    let line = String::from_utf8_lossy(&out.stderr).to_string();
-    assert_eq!(out.status.code(), Some(2), "{args:?}: {line}");
-    assert_eq!(line.trim_end().lines().count(), 1, "{args:?}: {line}");
-    for part in parts {
-        assert!(line.contains(part), "{args:?}: `{part}` is not in: {line}");
-    }
-}
-
-fn json(args: &[&str]) -> Value {
-    let out = rxlab(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_slice(&out.stdout).unwrap()
-}
+use common::{json, refused, rxlab, word};
 
 #[test]
 fn bad_values_are_told_in_one_line() {
-    refused(&["calibrate", "--cpus", "0,0"], &["--cpus", "two different"]);
-    refused(&["calibrate", "--cpus", "0"], &["--cpus", "two different"]);
-    refused(&["calibrate", "--cpus", "0,100000"], &["--cpus", "two different"]);
-    refused(&["calibrate", "--rounds", "0"], &["--rounds 0", "1 to 1000"]);
-    refused(&["calibrate", "--from", "rxbisect-testbed"], &["--predict"]);
-    refused(&["calibrate", "--from", "rxbisect-testbed", "--predict"], &["card", "nic.kind"]);
-    refused(&["calibrate", "--from", "nowhere.toml", "--predict"], &["nowhere.toml"]);
-    refused(&["compare", "--server", "nowhere.toml"], &["--server", "nowhere.toml"]);
+    refused("calibrate --cpus 0,0", &["--cpus", "two different"]);
+    refused("calibrate --cpus 0", &["--cpus", "two different"]);
+    refused("calibrate --cpus 0,100000", &["--cpus", "two different"]);
+    refused("calibrate --rounds 0", &["--rounds 0", "1 to 1000"]);
+    refused("calibrate --from rxbisect-testbed", &["--predict"]);
+    refused("calibrate --from rxbisect-testbed --predict", &["card", "nic.kind"]);
+    refused("calibrate --from nowhere.toml --predict", &["nowhere.toml"]);
+    refused("compare --server nowhere.toml", &["--server", "nowhere.toml"]);
 }
 
 /// A profile of this machine, measured in `path`; false where it has one CPU alone, or CPUs that never stay.
@@ -61,12 +42,11 @@ fn calibrated(path: &str) -> bool {
 
 #[test]
 fn what_is_measured_is_a_profile() {
-    let dir = std::env::temp_dir().join(format!("rxlab-calibrate-{}", std::process::id()));
-    fs::create_dir_all(&dir).unwrap();
-    let file = dir.join("here.toml");
-    let path = file.to_str().unwrap();
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("here.toml");
+    let path = word(&file);
     if calibrated(path) {
-        let server = json(&["profile", "show", path, "--json"]);
+        let server = json(&["profile", "show", path]);
         assert_eq!(server["nic"]["kind"], "core");
         let constants = server["constants"].as_object().unwrap();
         let measured = constants.values().filter(|c| c["origin"].as_str().unwrap().starts_with("measured: "));
@@ -77,7 +57,7 @@ fn what_is_measured_is_a_profile() {
         assert!(value("l2_hit_ns") < value("dram_idle_ns"));
         assert!(value("load_lines") >= 1.0 && value("store_lines") >= 1.0);
 
-        let predict = ["calibrate", "--from", path, "--predict", "--json"];
+        let predict = ["calibrate", "--from", path, "--predict"];
         let predictions = json(&predict);
         assert_eq!(predictions, json(&predict), "the model repeats");
         let rows = predictions["predictions"].as_array().unwrap();
@@ -90,11 +70,9 @@ fn what_is_measured_is_a_profile() {
                 "one of the cores is the limit: {row}"
             );
         }
-        let small =
-            ["--cores", "1", "--placements", "1", "--no-search", "--rate", "5", "--app", "l3fwd", "--json"];
-        let report = json(&[&["compare", "--server", path][..], &small].concat());
+        let small = "--cores 1 --placements 1 --no-search --rate 5 --app l3fwd";
+        let report = json(&format!("compare --server {path} {small}"));
         assert!(report.to_string().contains("privring"));
         refused(&["compare", "--server", path, "--app", "lb", "--rate", "5"], &["lb_cycles"]);
     }
-    fs::remove_dir_all(dir).unwrap();
 }

@@ -2,11 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
+mod common;
+
 use std::fs;
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+
+use common::{shown, word};
 
 /// The captures at hand; none where the folder is not.
 fn captures() -> Vec<PathBuf> {
@@ -30,26 +33,19 @@ fn capture(name: &str) -> Option<PathBuf> {
     found
 }
 
-fn compare(capture: &PathBuf, more: &[&str]) -> Vec<u8> {
-    let out = Command::new(env!("CARGO_BIN_EXE_rxlab"))
-        .args(["compare", "--json", "--no-search", "--placements", "1", "--pcap"])
-        .arg(capture)
-        .args(more)
-        .output()
-        .unwrap();
-    assert!(out.status.success(), "{}: {}", capture.display(), String::from_utf8_lossy(&out.stderr));
-    out.stdout
+fn compare(capture: &Path, more: &str) -> String {
+    shown(&format!("compare --json --no-search --placements 1 --pcap {} {more}", word(capture)))
 }
 
 /// A coarse sample of the caches and a short time, so that it ends soon in a debug build; all cores, all the rate.
-const SHORT: [&str; 4] = ["--sampling", "64", "--limit-ms", "12"];
+const SHORT: &str = "--sampling 64 --limit-ms 12";
 
 #[test]
 fn every_capture_is_conserved_and_repeats() {
     for capture in captures() {
-        let bytes = compare(&capture, &SHORT);
-        assert_eq!(bytes, compare(&capture, &SHORT), "{}", capture.display());
-        let out: Value = serde_json::from_slice(&bytes).unwrap();
+        let text = compare(&capture, SHORT);
+        assert_eq!(text, compare(&capture, SHORT), "{}", capture.display());
+        let out: Value = serde_json::from_str(&text).unwrap();
         let results = out["results"].as_array().unwrap();
         assert_eq!(results.len(), 6);
         for r in results {
@@ -68,23 +64,12 @@ fn another_server_another_verdict() {
         return;
     };
     // Eight flows: four cores cannot share them evenly, one core takes them all.
-    let verdict = |cores, rate| -> Value {
-        let args = [
-            "--cores",
-            cores,
-            "--rate",
-            rate,
-            "--sampling",
-            "64",
-            "--limit-ms",
-            "12",
-            "--interfaces",
-            "privring,shring",
-        ];
-        serde_json::from_slice::<Value>(&compare(&skewed, &args)).unwrap()["verdict"].clone()
+    let verdict = |cores: u32, rate: u32| -> Value {
+        let options = format!("--cores {cores} --rate {rate} {SHORT} --interfaces privring,shring");
+        serde_json::from_str::<Value>(&compare(&skewed, &options)).unwrap()["verdict"].clone()
     };
     let mechanism = |v: &Value| v["diagnoses"][0]["mechanism"].as_str().unwrap().to_string();
-    let (many, one) = (verdict("8", "60"), verdict("1", "60"));
+    let (many, one) = (verdict(8, 60), verdict(1, 60));
     assert_ne!(mechanism(&many), mechanism(&one), "{many} {one}");
     let text = |v: &Value| v["diagnoses"][0]["text"].as_str().unwrap().to_string();
     assert!(text(&one).contains("too little CPU"), "{one}");
@@ -96,14 +81,14 @@ fn another_profile_another_winner() {
     let Some(volume) = capture("ndpi_overlay_60s.pcap") else {
         return;
     };
-    let verdict = |server: &[&str]| -> Value {
-        let args = [server, &SHORT[..]].concat();
-        serde_json::from_slice::<Value>(&compare(&volume, &args)).unwrap()["verdict"].clone()
+    let verdict = |options: &str| -> Value {
+        let text = compare(&volume, &format!("{options} {SHORT}"));
+        serde_json::from_str::<Value>(&text).unwrap()["verdict"].clone()
     };
     // Sixteen slower cores under two ports have no time left: shared buffers win. Eighteen faster ones under
     // one port do, and what is left to lose is lost to bursts at single cores.
-    let two = verdict(&["--server", "rxbisect-testbed", "--cores", "16", "--rate", "200"]);
-    let one = verdict(&["--server", "ddio-bench", "--cores", "18", "--rate", "100"]);
+    let two = verdict("--server rxbisect-testbed --cores 16 --rate 200");
+    let one = verdict("--server ddio-bench --cores 18 --rate 100");
     assert_ne!(two["winner"], one["winner"], "{two} {one}");
     for (verdict, cause) in [(&two, "too little CPU"), (&one, "RSS imbalance")] {
         let texts = verdict["diagnoses"].as_array().unwrap().iter().map(|d| d["text"].as_str().unwrap());

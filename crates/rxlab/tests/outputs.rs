@@ -2,45 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod common;
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
-fn rxlab(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(args).output().unwrap()
-}
+use common::{Line, one_frame, program, refused, shown, word};
 
-/// Fails with code 2, nothing on stdout, and one line on stderr that holds every part.
-fn refused(args: &[&str], parts: &[&str]) {
-    let out = rxlab(args);
-    let line = String::from_utf8_lossy(&out.stderr).to_string();
-    assert_eq!(out.status.code(), Some(2), "{args:?}: {line}");
-    assert!(out.stdout.is_empty(), "{args:?}: a run was made");
-    assert_eq!(line.trim_end().lines().count(), 1, "{args:?}: {line}");
-    for part in parts {
-        assert!(line.contains(part), "{args:?}: `{part}` is not in: {line}");
-    }
-}
-
-const RUN: [&str; 12] = [
-    "compare",
-    "--cores",
-    "1",
-    "--ports",
-    "1",
-    "--placements",
-    "1",
-    "--no-search",
-    "--limit-ms",
-    "4",
-    "--interfaces",
-    "privring",
-];
+const RUN: &str = "compare --cores 1 --ports 1 --placements 1 --no-search --limit-ms 4 --interfaces privring";
 
 const PLAN: &str = r#"
 id = "test/plan"
@@ -55,14 +30,13 @@ id = "q"
 label = "M/M/2"
 "#;
 
-/// A command that would write `target`, without one that measures this machine.
-fn all(target: &str, plan: &str) -> Vec<Vec<String>> {
-    let words = |args: &[&str]| args.iter().map(|a| (*a).to_string()).collect::<Vec<_>>();
-    vec![
-        words(&[&RUN[..], &["--html", target]].concat()),
-        words(&["advise", "--cores", "1", "--ports", "1", "--html", target]),
-        words(&["experiment", "run", plan, "--html", target]),
-        words(&["calibrate", "--rounds", "1", "--out", target]),
+/// Commands that would write `target`, one of which measures this machine.
+fn all(target: &str, plan: &str) -> [String; 4] {
+    [
+        format!("{RUN} --html {target}"),
+        format!("advise --cores 1 --ports 1 --html {target}"),
+        format!("experiment run {plan} --html {target}"),
+        format!("calibrate --rounds 1 --out {target}"),
     ]
 }
 
@@ -70,21 +44,10 @@ fn all(target: &str, plan: &str) -> Vec<Vec<String>> {
 fn all_refuse(dir: &Path, target: &Path, parts: &[&str]) {
     let plan = dir.join("plan.toml");
     fs::write(&plan, PLAN).unwrap();
-    for args in all(target.to_str().unwrap(), plan.to_str().unwrap()) {
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        refused(&args, &[parts, &[target.to_str().unwrap()]].concat());
+    for line in all(word(target), word(&plan)) {
+        refused(&line, &[parts, &[word(target)]].concat());
     }
     fs::remove_file(plan).unwrap();
-}
-
-/// One frame of 60 bytes.
-fn capture(path: &Path) -> Vec<u8> {
-    let mut bytes =
-        vec![0xd4u8, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
-    bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0, 60, 0, 0, 0]);
-    bytes.extend([0; 60]);
-    fs::write(path, &bytes).unwrap();
-    bytes
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -94,15 +57,12 @@ fn names(dir: &Path) -> Vec<String> {
     names
 }
 
-fn text(path: &Path) -> String {
-    path.to_str().unwrap().to_string()
-}
-
 #[test]
 fn the_input_survives_by_whichever_name() {
     let dir = TempDir::new().unwrap();
     let pcap = dir.path().join("x.pcap");
-    let bytes = capture(&pcap);
+    let bytes = one_frame();
+    fs::write(&pcap, &bytes).unwrap();
     let hard = dir.path().join("hard.html");
     fs::hard_link(&pcap, &hard).unwrap();
     let around = dir.path().join("sub/../x.pcap");
@@ -110,22 +70,21 @@ fn the_input_survives_by_whichever_name() {
     let soft = dir.path().join("soft.pcap");
     symlink(&pcap, &soft).unwrap();
     for (input, target) in [(&pcap, &pcap), (&pcap, &hard), (&pcap, &around), (&soft, &pcap)] {
-        for command in [&RUN[..], &["advise", "--cores", "1", "--ports", "1"]] {
-            let (input, target) = (text(input), text(target));
-            let args = [command, &["--pcap", &input, "--html", &target]].concat();
-            refused(&args, &["--html", &target, "is the input", &input]);
+        let (input, target) = (word(input), word(target));
+        for command in [RUN, "advise --cores 1 --ports 1"] {
+            let line = format!("{command} --pcap {input} --html {target}");
+            refused(&line, &["--html", target, "is the input", input]);
         }
         assert_eq!(fs::read(&pcap).unwrap(), bytes);
     }
-    let (plan, server, cdf) = ("plan.toml", "server.toml", "sizes.cdf");
-    let [plan, server, cdf] = [plan, server, cdf].map(|name| text(&dir.path().join(name)));
-    fs::write(&plan, PLAN).unwrap();
-    refused(&["experiment", "run", &plan, "--html", &plan], &["is the input", &plan]);
-    fs::write(&server, "").unwrap();
-    refused(&[&RUN[..], &["--server", &server, "--html", &server]].concat(), &["is the input", &server]);
-    fs::write(&cdf, "1 0\n1000 1\n").unwrap();
-    let sizes = format!("empirical:{cdf},flows=5");
-    refused(&[&RUN[..], &["--workload", &sizes, "--html", &cdf]].concat(), &["is the input", &cdf]);
+    let files = ["plan.toml", "server.toml", "sizes.cdf"].map(|name| dir.path().join(name));
+    let [plan, server, cdf] = files.each_ref().map(|file| word(file));
+    fs::write(plan, PLAN).unwrap();
+    refused(&format!("experiment run {plan} --html {plan}"), &["is the input", plan]);
+    fs::write(server, "").unwrap();
+    refused(&format!("{RUN} --server {server} --html {server}"), &["is the input", server]);
+    fs::write(cdf, "1 0\n1000 1\n").unwrap();
+    refused(&format!("{RUN} --workload empirical:{cdf},flows=5 --html {cdf}"), &["is the input", cdf]);
 }
 
 #[test]
@@ -176,15 +135,14 @@ fn what_cannot_be_written_is_told_before_the_run() {
 #[test]
 fn a_file_is_replaced_whole_and_keeps_its_permissions() {
     let dir = TempDir::new().unwrap();
-    let report = dir.path().join("r.html");
-    let (out, path) = (Path::new(&report), text(&report));
-    let args = [&RUN[..], &["--html", &path]].concat();
-    assert!(rxlab(&args).status.success());
+    let out = &dir.path().join("r.html");
+    let line = format!("{RUN} --html {}", word(out));
+    shown(&line);
     let umask = fs::metadata(out).unwrap().mode() & 0o777;
     assert_eq!(umask & 0o600, 0o600, "a new file is as any other program makes it: {umask:o}");
     fs::write(out, "old").unwrap();
     fs::set_permissions(out, Permissions::from_mode(0o640)).unwrap();
-    assert!(rxlab(&args).status.success());
+    shown(&line);
     assert!(fs::read_to_string(out).unwrap().ends_with("</html>\n"));
     assert_eq!(fs::metadata(out).unwrap().mode() & 0o777, 0o640);
     assert_eq!(names(dir.path()), ["r.html"]);
@@ -194,16 +152,9 @@ fn a_file_is_replaced_whole_and_keeps_its_permissions() {
 fn stdout_is_not_replaced_and_its_failure_costs_no_report() {
     let dir = TempDir::new().unwrap();
     let report = dir.path().join("r.html");
-    let path = text(&report);
-    let args = [&RUN[..], &["--html", &path]].concat();
-    let to = |file: fs::File| {
-        Command::new(env!("CARGO_BIN_EXE_rxlab"))
-            .args(&args)
-            .stdout(file)
-            .stderr(Stdio::piped())
-            .output()
-            .unwrap()
-    };
+    let line = format!("{RUN} --html {}", word(&report));
+    let to =
+        |file: fs::File| program().args(line.words()).stdout(file).stderr(Stdio::piped()).output().unwrap();
     let out = to(fs::File::create(&report).unwrap());
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).contains("where results are printed to"));
@@ -220,13 +171,12 @@ fn stdout_is_not_replaced_and_its_failure_costs_no_report() {
 fn a_failure_after_the_run_names_the_file_behind_the_results() {
     let dir = TempDir::new().unwrap();
     let at = |name: &str| dir.path().join(name);
-    let (plan, report) = (text(&at("plan.toml")), text(&at("r.html")));
+    let (plan, report) = (at("plan.toml"), at("r.html"));
     fs::write(&plan, PLAN.replace("--customers 4000", "--customers 60000000")).unwrap();
     fs::write(at("kept"), "kept").unwrap();
     fs::File::open(dir.path()).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rxlab"));
-    command.args(["experiment", "run", &plan, "--html", &report]);
-    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let line = format!("experiment run {} --html {}", word(&plan), word(&report));
+    let child = program().args(line.words()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     // The last check makes a file beside the target and removes it. What follows is the run, a second or more.
     for _ in 0..60_000 {
         if fs::metadata(dir.path()).unwrap().mtime() > 0 {
@@ -236,9 +186,9 @@ fn a_failure_after_the_run_names_the_file_behind_the_results() {
     }
     symlink(at("kept"), &report).unwrap();
     let out = child.wait_with_output().unwrap();
-    let line = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{line}");
-    assert!(line.contains(&report) && line.contains("symbolic link"), "{line}");
+    let error = String::from_utf8_lossy(&out.stderr);
+    assert_eq!(out.status.code(), Some(2), "{error}");
+    assert!(error.contains(word(&report)) && error.contains("symbolic link"), "{error}");
     assert!(String::from_utf8_lossy(&out.stdout).contains("M/M/2"), "results come first");
     assert_eq!(fs::read_to_string(at("kept")).unwrap(), "kept");
 }
@@ -247,13 +197,8 @@ fn a_failure_after_the_run_names_the_file_behind_the_results() {
 fn a_directory_of_reports_is_checked_as_a_file_is() {
     let dir = TempDir::new().unwrap();
     let at = |name: &str| dir.path().join(name);
-    let all = |pages: &Path| {
-        let pages = text(pages);
-        ["experiment", "run", "ddio-bench", "--all", "--html", &pages].map(str::to_string).to_vec()
-    };
     let refuse = |pages: &Path, parts: &[&str]| {
-        let args = all(pages);
-        refused(&args.iter().map(String::as_str).collect::<Vec<_>>(), parts);
+        refused(&format!("experiment run ddio-bench --all --html {}", word(pages)), parts);
     };
     fs::write(at("file"), "kept").unwrap();
     fs::create_dir(at("pages")).unwrap();

@@ -2,35 +2,33 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod common;
+
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+
+use tempfile::NamedTempFile;
+
+use common::{json, rxlab, word};
 
 /// A profile of the test's own, gone with it.
-struct Profile(PathBuf);
+struct Profile(NamedTempFile);
 
 impl Profile {
     /// The built-in profile of rxbisect's testbed with lines changed: what a line begins with, and the line.
-    fn new(name: &str, lines: &[(&str, &str)]) -> Profile {
+    fn new(lines: &[(&str, &str)]) -> Profile {
         let text = include_str!("../../../profiles/rxbisect-testbed.toml");
         let changed = text.lines().map(|line| {
             let new = lines.iter().find(|(key, _)| line.starts_with(&format!("{key} = ")));
             new.map_or(line, |(_, new)| new).to_owned() + "\n"
         });
-        let file = std::env::temp_dir().join(format!("rxlab-{name}-{}.toml", std::process::id()));
-        fs::write(&file, changed.collect::<String>()).unwrap();
+        let file = tempfile::Builder::new().suffix(".toml").tempfile().unwrap();
+        fs::write(file.path(), changed.collect::<String>()).unwrap();
         Profile(file)
     }
 
-    fn compare(&self, options: &[&str]) -> Output {
-        let server = ["compare", "--server", self.0.to_str().unwrap()];
-        Command::new(env!("CARGO_BIN_EXE_rxlab")).args(server).args(options).output().unwrap()
-    }
-}
-
-impl Drop for Profile {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
+    /// The comparison on it, without more options.
+    fn compare(&self) -> String {
+        format!("compare --server {}", word(self.0.path()))
     }
 }
 
@@ -52,7 +50,8 @@ fn a_wrong_unit_ends_in_one_line_with_code_2() {
         ("cores", "cores = -1", "cores is -1 cores; allowed: 1 to 128 cores, a whole number"),
         ("l2_ways", "l2_ways = 40", "caches.l2_ways is 40 ways; allowed: 1 to 32 ways, a whole number"),
     ] {
-        let out = Profile::new(key, &[(key, line)]).compare(&[]);
+        let profile = Profile::new(&[(key, line)]);
+        let out = rxlab(&profile.compare());
         let error = String::from_utf8_lossy(&out.stderr);
         assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{line}: {error}");
         assert_eq!(error.trim_end().lines().count(), 1, "{error}");
@@ -62,20 +61,15 @@ fn a_wrong_unit_ends_in_one_line_with_code_2() {
 
 #[test]
 fn a_server_of_128_cores_is_compared() {
-    let large = Profile::new(
-        "large",
-        &[
-            ("cores", "cores = 128"),
-            ("ports", "ports = 16"),
-            ("l2_kib", "l2_kib = 1280"),
-            ("l2_ways", "l2_ways = 20"),
-            ("slices", "slices = 40"),
-            ("ways", "ways = 12"),
-        ],
-    );
-    let quick = "--cores 128 --interfaces privring --rate 300 --no-search --placements 1 --limit-ms 4 --json";
-    let out = large.compare(&quick.split(' ').collect::<Vec<_>>());
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    let json: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
-    assert!(json.to_string().contains("\"cores\":128"), "{json}");
+    let large = Profile::new(&[
+        ("cores", "cores = 128"),
+        ("ports", "ports = 16"),
+        ("l2_kib", "l2_kib = 1280"),
+        ("l2_ways", "l2_ways = 20"),
+        ("slices", "slices = 40"),
+        ("ways", "ways = 12"),
+    ]);
+    let quick = "--cores 128 --interfaces privring --rate 300 --no-search --placements 1 --limit-ms 4";
+    let found = json(&format!("{} {quick}", large.compare()));
+    assert!(found.to_string().contains("\"cores\":128"), "{found}");
 }

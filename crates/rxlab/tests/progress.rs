@@ -2,10 +2,14 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
 
+mod common;
+
 use std::fs;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
+
+use common::one_frame;
 
 /// What a terminal gets to see of a command line; none where no terminal can be made.
 fn seen(args: &str) -> Option<String> {
@@ -40,11 +44,7 @@ fn every_long_command_tells_what_it_does() {
     let dir = TempDir::new().unwrap();
     let (plan, pcap) = (dir.path().join("plan.toml"), dir.path().join("x.pcap"));
     fs::write(&plan, PLAN).unwrap();
-    let mut bytes =
-        vec![0xd4u8, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0, 0, 1, 0, 0, 0];
-    bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 60, 0, 0, 0, 60, 0, 0, 0]);
-    bytes.extend([0; 60]);
-    fs::write(&pcap, &bytes).unwrap();
+    fs::write(&pcap, one_frame()).unwrap();
     let (plan, pcap) = (plan.display(), pcap.display());
     let small = "--cores 1 --ports 1 --placements 1 --limit-ms 4 --trial-ms 1 --rate 3";
     for (args, parts) in [

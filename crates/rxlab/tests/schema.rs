@@ -2,27 +2,20 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod common;
+
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
-fn rxlab(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(args).output().unwrap()
-}
-
-fn written(args: &[&str]) -> Value {
-    let out = rxlab(args);
-    assert!(out.status.success(), "{args:?}: {}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_slice(&out.stdout).unwrap()
-}
+use common::{PCAP, record, rxlab, shown, word};
 
 /// The schema that the program prints of a command.
 fn schema(command: &str) -> Value {
-    let words: Vec<&str> = ["schema"].into_iter().chain(command.split(' ')).collect();
-    written(&words)
+    serde_json::from_str(&shown(&format!("schema {command}"))).unwrap()
 }
 
 fn validator(command: &str) -> Validator {
@@ -36,36 +29,24 @@ fn faults(command: &str, value: &Value) -> Vec<String> {
 
 /// Runs `line`, a command and its options, and holds what it writes against the schema of `command`.
 fn holds(command: &str, line: &str) -> Value {
-    let args: Vec<&str> = line.split(' ').chain(["--json"]).collect();
-    let value = written(&args);
+    let value = common::json(line);
     assert_eq!(faults(command, &value), [""; 0], "{line}");
     value
 }
 
-/// A directory of this test's own.
-fn dir(name: &str) -> PathBuf {
-    let dir = std::env::temp_dir().join(format!("rxlab-schema-{name}-{}", std::process::id()));
-    fs::create_dir_all(&dir).unwrap();
-    dir
-}
-
 /// A capture of 400 frames of 60 B, a microsecond apart, of four flows.
-fn capture(dir: &std::path::Path) -> String {
-    let mut bytes: Vec<u8> = vec![0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0];
-    bytes.extend([0xff, 0xff, 0, 0, 1, 0, 0, 0]);
+fn capture(dir: &Path) -> String {
+    let mut bytes = PCAP.to_vec();
     for n in 0..400u32 {
-        for word in [0, n, 60, 60] {
-            bytes.extend(word.to_le_bytes());
-        }
         let mut frame = [0u8; 60];
         frame[12..24].copy_from_slice(&[8, 0, 0x45, 0, 0, 46, 0, 0, 0, 0, 64, 17]);
         frame[26..38].copy_from_slice(&[10, 0, 0, n as u8 % 4, 10, 1, 0, 1, 0, 7, 0, 9]);
         frame[39] = 26;
-        bytes.extend(frame);
+        bytes.extend(record(n, 60, &frame));
     }
     let path = dir.join("small.pcap");
     fs::write(&path, bytes).unwrap();
-    path.to_str().unwrap().to_string()
+    word(&path).to_string()
 }
 
 const COMMANDS: [&str; 14] = [
@@ -107,7 +88,7 @@ fn described(schema: &Value, path: &str) {
 
 #[test]
 fn schemas_are_listed_valid_whole_and_described() {
-    let list = String::from_utf8(rxlab(&["schema"]).stdout).unwrap();
+    let list = shown("schema");
     assert_eq!(list.lines().count(), COMMANDS.len() + 2, "and the headings: {list}");
     for command in COMMANDS {
         assert!(list.contains(command), "{command}: {list}");
@@ -147,14 +128,13 @@ fn comparisons() {
 
 #[test]
 fn captures() {
-    let dir = dir("captures");
-    let path = capture(&dir);
+    let dir = TempDir::new().unwrap();
+    let path = capture(dir.path());
     let found = holds("trace", &format!("trace {path}"));
     assert_eq!(found["flows"]["count"], 4);
     let own =
         holds("compare", &format!("compare --pcap {path} --rate own --no-search --cores 2 --placements 1"));
     assert_eq!((&own["defaults"]["rate"], &own["traffic"]["info"]["packets"]), (&json!("own"), &json!(400)));
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
@@ -207,9 +187,9 @@ const OTHERS: [(&str, &str, &str); 3] = [
 
 #[test]
 fn experiments() {
-    let dir = dir("plans");
-    let path = dir.join("plan.toml");
-    let line = format!("experiment run {}", path.to_str().unwrap());
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("plan.toml");
+    let line = format!("experiment run {}", word(&path));
     fs::write(&path, PLAN).unwrap();
     let found = holds("experiment run", &line);
     let claims = &found["claims"];
@@ -229,7 +209,6 @@ fn experiments() {
         assert_eq!(faults("experiment run", &json!([found, found])), [""; 0]);
     }
     holds("experiment list", "experiment list");
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]
@@ -256,12 +235,13 @@ fn systems_and_servers() {
 
 #[test]
 fn measurements() {
-    let dir = dir("calibrate");
-    let path = dir.join("here.toml").to_str().unwrap().to_string();
-    let args = ["calibrate", "--rounds", "1", "--predict", "--out", &path, "--json"];
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("here.toml");
+    let path = word(&path);
+    let line = format!("calibrate --rounds 1 --predict --out {path} --json");
     // Where CPUs move in every round nothing is measured, as tests/calibrate.rs says.
     let several = std::thread::available_parallelism().unwrap().get() > 1;
-    let measured = (0..if several { 10 } else { 0 }).map(|_| rxlab(&args)).find(|out| out.status.success());
+    let measured = (0..if several { 10 } else { 0 }).map(|_| rxlab(&line)).find(|out| out.status.success());
     if let Some(out) = measured {
         let value: Value = serde_json::from_slice(&out.stdout).unwrap();
         assert_eq!(faults("calibrate", &value), [""; 0]);
@@ -270,7 +250,6 @@ fn measurements() {
     } else {
         println!("nothing measured");
     }
-    fs::remove_dir_all(dir).unwrap();
 }
 
 #[test]

@@ -2,40 +2,16 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+mod common;
+
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 use serde_json::Value;
 use tempfile::TempDir;
 use traffic::{Arrival, Rate, Source, Workload, write_pcap};
 
-fn rxlab(line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(line.split(' ')).output().unwrap()
-}
-
-fn json(line: &str) -> Value {
-    let out = rxlab(&format!("{line} --json"));
-    assert!(out.status.success(), "{line}: {}", String::from_utf8_lossy(&out.stderr));
-    serde_json::from_slice(&out.stdout).unwrap()
-}
-
-fn text(line: &str) -> String {
-    let out = rxlab(line);
-    assert!(out.status.success(), "{line}: {}", String::from_utf8_lossy(&out.stderr));
-    String::from_utf8(out.stdout).unwrap()
-}
-
-/// Fails with code 2, nothing on stdout, and one line on stderr that holds every part.
-fn refused(line: &str, parts: &[&str]) {
-    let out = rxlab(line);
-    let error = String::from_utf8_lossy(&out.stderr).to_string();
-    assert_eq!((out.status.code(), out.stdout.len()), (Some(2), 0), "{line}: {error}");
-    assert_eq!(error.trim_end().lines().count(), 1, "{line}: {error}");
-    for part in parts {
-        assert!(error.contains(part), "{line}: `{part}` is not in: {error}");
-    }
-}
+use common::{json, refused, shown, word};
 
 /// Two cores of one port, one placement, short trials.
 const QUICK: &str = "compare --ports 1 --cores 2 --placements 1 --other-arrivals 1 --trial-ms 2 --limit-ms 20 --resolution 4 --best none";
@@ -93,7 +69,7 @@ fn capture(dir: &Path, frames: u64, flows: u32, at: impl FnMut(u64) -> u64 + Sen
     let mut timed = Timed { frames: workload.source(0, 1, Rate::Own, 1), next: 0, at };
     let path = dir.join("c.pcap");
     assert_eq!(write_pcap(&path, &mut timed, frames).unwrap(), frames);
-    path.to_str().unwrap().to_string()
+    word(&path).to_string()
 }
 
 /// Thrice as fast in its last third as in its first.
@@ -149,7 +125,7 @@ fn a_capture_without_times_is_paced_evenly_and_says_so() {
         "{}",
         notes(&found)
     );
-    assert!(text(&line).contains("- the capture has no timing"));
+    assert!(shown(&line).contains("- the capture has no timing"));
     for r in rows(&found) {
         // Frames alone: the wire has FCS, preamble and gap besides.
         assert!(number(&r["throughput_gbps"]) < 98.0 && number(&r["offered_gbps"]) < 98.0, "{r}");
@@ -172,11 +148,7 @@ fn own_timing_needs_times_of_its_own() {
         &["--rate own", "--arrivals overrides"],
     );
     refused(&format!("{QUICK} --arrivals sometimes"), &["--arrivals", "poisson"]);
-    assert!(
-        rxlab(&format!("{QUICK} --no-search --interfaces privring --rate own --pcap {path}"))
-            .status
-            .success()
-    );
+    shown(&format!("{QUICK} --no-search --interfaces privring --rate own --pcap {path}"));
 }
 
 #[test]
@@ -282,7 +254,7 @@ fn what_to_set_is_named_and_ends_the_loss() {
     let set = remedy["set"].as_str().unwrap_or_else(|| panic!("{remedy}"));
     assert!(set.starts_with("--ring "), "{set}");
     assert_eq!(remedy["tried"].as_array().unwrap().last().unwrap(), set, "the last one tried helps");
-    assert!(text(&format!("{base} --ring 64 --best none")).contains(&format!("privring: set {set}: ")));
+    assert!(shown(&format!("{base} --ring 64 --best none")).contains(&format!("privring: set {set}: ")));
     let again = json(&format!("{base} --best none {set}"));
     assert_eq!(standing(&again, "privring")["carries"], "yes", "{}", headline(&again));
     // The best of its sizes is a row of its own, that carries it as well.
@@ -314,7 +286,7 @@ fn what_one_can_buy_today_is_told_of_each() {
     let all = "privring,shring,rxbisect,dynamic,corec,ddring";
     let line = format!("{QUICK} --no-search --rate 5 --interfaces {all}");
     let found = json(&line);
-    let shown = text(&line);
+    let shown = shown(&line);
     for (label, today) in all.split(',').zip(["yes", "no", "no", "no", "driver", "yes"]) {
         assert_eq!(row(&found, label)["today"], today, "{label}");
         let line = shown.lines().find(|l| l.starts_with(&format!("{label} "))).unwrap();
@@ -355,7 +327,7 @@ fn a_sweep_has_every_load_and_interface() {
         assert!(lost(0, i) == 0.0 && lost(7, i) > 0.0, "two cores do not carry 40 Gbps, but 4: {loads:?}");
         assert!(loads.iter().all(|l| number(&l["latency_p99_us"][i]) > 0.0));
     }
-    assert_eq!(text(&line).lines().filter(|l| l.contains("  shring  ")).count(), 8);
+    assert_eq!(shown(&line).lines().filter(|l| l.contains("  shring  ")).count(), 8);
     refused(&format!("{QUICK} --sweep ring"), &["--sweep ring", "rate"]);
     assert!(json(&format!("{QUICK} --no-search --rate 5 --interfaces privring"))["sweep"].is_null());
 }
@@ -363,7 +335,7 @@ fn a_sweep_has_every_load_and_interface() {
 #[test]
 fn verbose_lists_commands_and_constants_and_else_a_line_does() {
     let line = format!("{QUICK} --no-search --rate 5 --interfaces privring,rxbisect");
-    let (short, long) = (text(&line), text(&format!("{line} --verbose")));
+    let (short, long) = (shown(&line), shown(&format!("{line} --verbose")));
     let commands = |t: &str| t.lines().filter(|l| l.starts_with("  rxlab compare ")).count();
     assert_eq!((commands(&short), commands(&long)), (0, 2));
     // Wherever lines break.
@@ -382,9 +354,9 @@ fn tables_and_sentences_fit_a_terminal() {
         "--no-search --workload rfc2544:64 --emulated --interfaces privring",
     ] {
         let shown = if more.contains("emulated") {
-            text(&format!("{QUICK} --rate 60 --ring 256 {more}"))
+            shown(&format!("{QUICK} --rate 60 --ring 256 {more}"))
         } else {
-            text(&format!("{QUICK} {over} {more}"))
+            shown(&format!("{QUICK} {over} {more}"))
         };
         let wide: Vec<&str> = shown.lines().filter(|l| l.chars().count() > 100).collect();
         assert!(wide.is_empty(), "{more}: {wide:#?}");
@@ -396,7 +368,7 @@ fn tables_and_sentences_fit_a_terminal() {
 fn a_report_of_a_verdict_has_its_headline() {
     let dir = TempDir::new().unwrap();
     let page = dir.path().join("r.html");
-    let line = format!("{QUICK} --no-search --rate 5 --html {}", page.to_str().unwrap());
+    let line = format!("{QUICK} --no-search --rate 5 --html {}", word(&page));
     let found = json(&line);
     let html = fs::read_to_string(page).unwrap();
     assert!(html.contains(headline(&found)), "{}", headline(&found));

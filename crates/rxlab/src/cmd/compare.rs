@@ -60,6 +60,8 @@ Columns:
   DRAM     traffic of the memory, reads and writes
   buffers  how many circulate
   frame    cycles of a core for a frame
+Where frames have less than 300 B in the mean, the table has sent and no-drop in Mpps as well, but
+goes without mean and buffers: --json has both.
 
 Loads of results are Gbps of frames without FCS, preamble and gap; --rate is Gbps on the wire.
 Frame sizes are without FCS: the shortest has 60 B, which rfc2544:64 names with FCS.
@@ -183,5 +185,38 @@ fn order(text: Option<&str>, app: &str) -> Result<Order, Fail> {
         None | Some("strict") => Ok(Order::Strict),
         Some("any") => Ok(Order::Any),
         Some(other) => Err(Fail::new(format!("--order: unknown `{other}`; allowed: strict, any"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use crate::lab::shown::{Columns, SMALL_FRAME};
+
+    /// What `--help` says behind the options.
+    fn help() -> String {
+        let cli = crate::Cli::command();
+        cli.find_subcommand("compare").unwrap().get_after_help().unwrap().to_string()
+    }
+
+    #[test]
+    fn every_column_is_explained_and_what_small_frames_lack_is_told() {
+        let help = help();
+        let (_, listed) = help.split_once("Columns:\n").unwrap();
+        let (listed, _) = listed.split_once("\nWhere").unwrap();
+        let explained = |name: &str| {
+            listed.lines().any(|l| l.trim_start().split("  ").next().unwrap().split(", ").any(|n| n == name))
+        };
+        let names = |columns: Columns| columns.headings().into_iter().map(|c| c.name).collect::<Vec<_>>();
+        let (large, small) = (names(Columns::Large), names(Columns::Small));
+        for name in large.iter().chain(&small).filter(|name| *name != "interface") {
+            assert!(explained(name), "{name}: {listed}");
+        }
+        let lacking: Vec<&str> = large.iter().filter(|name| !small.contains(name)).map(|n| &**n).collect();
+        let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+        for part in [format!("less than {SMALL_FRAME} B"), format!("without {}", lacking.join(" and "))] {
+            assert!(help.contains(&part), "`{part}` is not in: {help}");
+        }
     }
 }

@@ -22,7 +22,7 @@ pub(crate) fn title(ready: &Ready, pairs: &[Pair]) -> String {
 }
 
 /// Mean frame, bytes without FCS, below which rates of frames say more than those of bits.
-const SMALL_FRAME: f64 = 300.0;
+pub(crate) const SMALL_FRAME: f64 = 300.0;
 
 /// What a table of results shows beside the first columns.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use rings::dynamic::judge::Mode;
 use rings::dynamic::{HostHalf, NicHalf, Sizes, build};
 
 use crate::oracle::{Core, Port, Spares, buffers};
+use crate::stopping::Cycle;
 
 /// The core asks for its own ring after the first frame, and for the shared one after the second.
 pub(crate) const TURNED: Scenario =
@@ -13,6 +14,10 @@ pub(crate) const TURNED: Scenario =
 
 /// Two cores judge whenever they look, while frames come.
 pub(crate) const JUDGED: Scenario = Scenario { name: "dynamic, 2 cores judge", run: judged };
+
+/// The queue stops while a turn is asked for, told of or taken, and starts again.
+pub(crate) const RESTARTED: Scenario =
+    Scenario { name: "dynamic, 1 core, rings 2, stopped after 2 frames and a wish, 1 more", run: restarted };
 
 struct Start {
     space: Checked,
@@ -51,6 +56,15 @@ fn turned(space: CheckedSpace) {
     port.settle(&mut space.view(Side::Both), vec![core.join().unwrap()], BUFFERS.into());
 }
 
+fn restarted(mut space: CheckedSpace) {
+    let b = buffers(&mut space, BUFFERS);
+    let sizes =
+        Sizes { ring: 2, shared_by: 1, completions: 2, report: 2, round: Ps::NEVER, ..Default::default() };
+    let (mut hosts, nic) = build(&mut space, &sizes, 1, b).unwrap();
+    let cycle = Cycle { b, count: BUFFERS.into(), before: 2, after: 1 };
+    cycle.run(space, (hosts.remove(0), nic), |host, m| host.ask(m, Mode::Private));
+}
+
 fn judged(space: CheckedSpace) {
     let Start { space, cores, mut port } = start(space, 2, Ps::ZERO);
     let receive = |mut core: Core<_>| {
@@ -70,6 +84,11 @@ fn judged(space: CheckedSpace) {
 #[test]
 fn frames_keep_their_order_across_turns() {
     crate::passes(TURNED);
+}
+
+#[test]
+fn a_queue_starts_again_where_it_stopped() {
+    crate::passes(RESTARTED);
 }
 
 #[test]

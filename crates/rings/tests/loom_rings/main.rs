@@ -24,12 +24,13 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 27] = [
+const SCENARIOS: [Scenario; 29] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
     tx::SINGLE,
     tx::SEGMENTS,
+    tx::RESTARTED,
     pool::STACK,
     shring::SHARED,
     shring::TOGETHER,
@@ -44,6 +45,7 @@ const SCENARIOS: [Scenario; 27] = [
     stopping::LEFT,
     stopping::TOLD,
     dynamic::TURNED,
+    dynamic::RESTARTED,
     dynamic::JUDGED,
     ddring::ALONE,
     ddring::DRAINED,

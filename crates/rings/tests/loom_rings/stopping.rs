@@ -24,13 +24,13 @@ pub(crate) const TOLD: Scenario =
     Scenario { name: "rxbisect, 2 cores, rings 2, one drains and learns of its notice", run: told };
 
 /// A word that one side raises and the other waits for.
-type Gate = <CheckedView as Memory>::Words<1>;
+pub(crate) type Gate = <CheckedView as Memory>::Words<1>;
 
-fn gate(space: &mut CheckedSpace, name: &'static str, writer: Side, reader: Side) -> Gate {
+pub(crate) fn gate(space: &mut CheckedSpace, name: &'static str, writer: Side, reader: Side) -> Gate {
     space.words(&Field { name, len: 1, width: 1, class: Class::Signal, writer, reader }, 0).unwrap()
 }
 
-fn raised(m: &mut CheckedView, gate: Gate, value: u64) {
+pub(crate) fn raised(m: &mut CheckedView, gate: Gate, value: u64) {
     while m.acquire(gate, 0) < value {
         m.idle();
     }
@@ -51,37 +51,63 @@ type Found = Arc<Mutex<Option<(Ledger, u64)>>>;
 fn restarted(mut space: CheckedSpace) {
     let b = buffers(&mut space, 3);
     let (mut hosts, nic) = privring::build(&mut space, &privring::Sizes { ring: 2 }, 1, b).unwrap();
-    let control = gate(&mut space, "test.control", Side::Nic, Side::Host);
-    let drained = gate(&mut space, "test.drained", Side::Host, Side::Nic);
-    let space = space.share();
-    let mut m = space.view(Side::Host);
-    let mut core = Core::filled(&mut m, (0, hosts.remove(0)), b, Spares::new(0, 3));
-    let found = Found::default();
-    let finds = Arc::clone(&found);
-    let core = spawn(move || {
-        core.poll(&mut m);
-        raised(&mut m, control, 1);
-        let result = core.drain(&mut m);
-        assert_eq!(core.spares.0.len(), 3, "every buffer came back");
-        let before = result.0.count();
-        *finds.lock().unwrap() = Some(result);
-        m.release(drained, 0, 1);
-        raised(&mut m, control, 2);
-        assert_eq!(core.host.fill(&mut m, &mut core.spares), 0);
-        core.receive(&mut m, before + 2);
-        core
-    });
-    let (mut m, mut port) = (space.view(Side::Nic), Port::new(nic, 1));
-    port.deliver(&mut m, 0);
-    port.nic.stop_queue(&mut m, 0);
-    m.release(control, 0, 1);
-    raised(&mut m, drained, 1);
-    let (received, unread) = found.lock().unwrap().take().unwrap();
-    port.cut(0, &received, unread);
-    port.nic.start_queue(&mut m, 0);
-    m.release(control, 0, 2);
-    (0..2).for_each(|_| port.deliver(&mut m, 0));
-    port.settle(&mut space.view(Side::Both), vec![core.join().unwrap()], 3);
+    let cycle = Cycle { b, count: 3, before: 1, after: 2 };
+    cycle.run(space, (hosts.remove(0), nic), |_, _| {});
+}
+
+/// One queue that stops and starts: its buffers, and the frames before and after.
+pub(crate) struct Cycle {
+    pub(crate) b: CheckedBuffers,
+    pub(crate) count: u64,
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+}
+
+impl Cycle {
+    /// The core does `first`, polls once, drains, fills and receives the rest. The NIC never waits for room before the stop.
+    pub(crate) fn run<H, N>(
+        self,
+        mut space: CheckedSpace,
+        (host, nic): (H, N),
+        first: fn(&mut H, &mut CheckedView),
+    ) where
+        H: Host<CheckedView> + Send + 'static,
+        N: Nic<CheckedView>,
+    {
+        let Cycle { b, count, before, after } = self;
+        let control = gate(&mut space, "test.control", Side::Nic, Side::Host);
+        let drained = gate(&mut space, "test.drained", Side::Host, Side::Nic);
+        let space = space.share();
+        let mut m = space.view(Side::Host);
+        let mut core = Core::filled(&mut m, (0, host), b, Spares::new(0, count));
+        let found = Found::default();
+        let finds = Arc::clone(&found);
+        let core = spawn(move || {
+            first(&mut core.host, &mut m);
+            core.poll(&mut m);
+            raised(&mut m, control, 1);
+            let result = core.drain(&mut m);
+            assert_eq!(core.spares.0.len() as u64, count, "every buffer came back");
+            let received = result.0.count();
+            *finds.lock().unwrap() = Some(result);
+            m.release(drained, 0, 1);
+            raised(&mut m, control, 2);
+            assert_eq!(core.host.fill(&mut m, &mut core.spares), 0);
+            core.receive(&mut m, received + after);
+            core
+        });
+        let (mut m, mut port) = (space.view(Side::Nic), Port::new(nic, 1));
+        (0..before).for_each(|_| port.deliver(&mut m, 0));
+        port.nic.stop_queue(&mut m, 0);
+        m.release(control, 0, 1);
+        raised(&mut m, drained, 1);
+        let (received, unread) = found.lock().unwrap().take().unwrap();
+        port.cut(0, &received, unread);
+        port.nic.start_queue(&mut m, 0);
+        m.release(control, 0, 2);
+        (0..after).for_each(|_| port.deliver(&mut m, 0));
+        port.settle(&mut space.view(Side::Both), vec![core.join().unwrap()], count);
+    }
 }
 
 fn left(mut space: CheckedSpace) {

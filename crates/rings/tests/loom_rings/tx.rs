@@ -7,6 +7,7 @@ use rings::tx::{HostTx, NicTx, Sizes, build};
 use rings::{Buffers, Segment};
 
 use crate::oracle::{LEN, Spares, buffers};
+use crate::stopping::{gate, raised};
 
 pub(crate) const SINGLE: Scenario =
     Scenario { name: "tx, ring 2, 3 frames", run: |space| run(space, 1, 1, 3) };
@@ -14,6 +15,10 @@ pub(crate) const SINGLE: Scenario =
 /// Frames of two segments; completions every 4 descriptors would never come but for the empty ring.
 pub(crate) const SEGMENTS: Scenario =
     Scenario { name: "tx, ring 2, 2 frames of 2 segments", run: |space| run(space, 2, 4, 2) };
+
+/// The queue stops before the NIC has collected both frames, is drained, and starts again.
+pub(crate) const RESTARTED: Scenario =
+    Scenario { name: "tx, ring 2, stopped after 2 frames, 3 more", run: restarted };
 
 fn send(m: &mut CheckedView, host: &mut HostTx<CheckedView>, spares: &mut Spares, frame: Frame) {
     let Frame { b, segments, n } = frame;
@@ -43,15 +48,17 @@ struct Frame {
     n: u8,
 }
 
-/// Collects frame `n` and reads it.
+/// Collects frame `n` and reads it, when it comes.
 fn collect(m: &mut CheckedView, nic: &mut NicTx<CheckedView>, b: CheckedBuffers, segments: usize, n: u8) {
+    while !collected(m, nic, Frame { b, segments, n }) {
+        m.idle();
+    }
+}
+
+/// Collects a frame, which is this one, and reads it; whether there was one.
+fn collected(m: &mut CheckedView, nic: &mut NicTx<CheckedView>, Frame { b, segments, n }: Frame) -> bool {
     let mut frame = Vec::new();
-    let (queue, count) = loop {
-        match nic.collect(m, &mut frame) {
-            Some(sent) => break sent,
-            None => m.idle(),
-        }
-    };
+    let Some((queue, count)) = nic.collect(m, &mut frame) else { return false };
     assert_eq!((queue, count, frame.len()), (0, segments, segments));
     for (k, segment) in (0..).zip(&frame) {
         let buf = m.check(b, segment.buf.0, segment.len.into()).unwrap();
@@ -61,6 +68,7 @@ fn collect(m: &mut CheckedView, nic: &mut NicTx<CheckedView>, b: CheckedBuffers,
         assert_eq!(segment.last, usize::from(k) + 1 == segments);
     }
     nic.sent(m, queue, count);
+    true
 }
 
 fn run(mut space: CheckedSpace, segments: usize, complete_every: u32, frames: u8) {
@@ -78,12 +86,51 @@ fn run(mut space: CheckedSpace, segments: usize, complete_every: u32, frames: u8
     for n in 1..=frames {
         collect(&mut port, &mut nic, b, segments, n);
     }
-    let (mut host, mut spares) = core.join().unwrap();
-    let mut m = space.view(Side::Both);
-    host.reclaim(&mut m, &mut spares);
+    let (host, spares) = core.join().unwrap();
+    settle(&mut space.view(Side::Both), host, spares);
+}
+
+/// Everything stands still: each buffer is there once.
+fn settle(m: &mut CheckedView, mut host: HostTx<CheckedView>, mut spares: Spares) {
+    host.reclaim(m, &mut spares);
     assert_eq!(host.filled(), 0, "a completion never came");
     spares.0.sort_unstable();
     assert_eq!(spares.0, [Buf(0), Buf(1)]);
+}
+
+/// Frames 1 and 2 fill the ring; those that are not collected by the stop are never sent, 3 to 5 all are.
+fn restarted(mut space: CheckedSpace) {
+    let b = buffers(&mut space, 2);
+    let (mut hosts, mut nic) = build(&mut space, Sizes { ring: 2, complete_every: 1 }, 1).unwrap();
+    let control = gate(&mut space, "test.control", Side::Nic, Side::Host);
+    let drained = gate(&mut space, "test.drained", Side::Host, Side::Nic);
+    let space = space.share();
+    let (mut host, mut spares, mut m) = (hosts.remove(0), Spares::new(0, 2), space.view(Side::Host));
+    let frame = move |n| Frame { b, segments: 1, n };
+    let core = spawn(move || {
+        (1..=2).for_each(|n| send(&mut m, &mut host, &mut spares, frame(n)));
+        raised(&mut m, control, 1);
+        host.drain(&mut m, &mut spares);
+        assert_eq!(spares.0.len(), 2, "every buffer came back");
+        m.release(drained, 0, 1);
+        raised(&mut m, control, 2);
+        (3..=5).for_each(|n| send(&mut m, &mut host, &mut spares, frame(n)));
+        (host, spares)
+    });
+    let mut m = space.view(Side::Nic);
+    let first = collected(&mut m, &mut nic, frame(1));
+    if first {
+        collected(&mut m, &mut nic, frame(2));
+    }
+    nic.stop_queue(0);
+    assert!(!collected(&mut m, &mut nic, frame(0)), "a stopped queue is not collected");
+    m.release(control, 0, 1);
+    raised(&mut m, drained, 1);
+    nic.start_queue(&mut m, 0);
+    m.release(control, 0, 2);
+    (3..=5).for_each(|n| collect(&mut m, &mut nic, b, 1, n));
+    let (host, spares) = core.join().unwrap();
+    settle(&mut space.view(Side::Both), host, spares);
 }
 
 #[test]
@@ -94,4 +141,9 @@ fn frames_leave_once_and_intact() {
 #[test]
 fn segments_leave_as_whole_frames() {
     crate::passes(SEGMENTS);
+}
+
+#[test]
+fn a_queue_starts_again_where_it_stopped() {
+    crate::passes(RESTARTED);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod gate;
+pub mod lies;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -11,6 +11,7 @@
 //! [`read_workspace`] reads, [`rooms`] draws the arrows, a [`Room`] knows its circles and its floors.
 
 mod arrows;
+mod floors;
 mod names;
 mod read;
 mod resolve;

@@ -7,6 +7,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
 use crate::arrows::{Arrow, arrows};
+use crate::floors::floors;
 use crate::tree::{FileId, Tree};
 
 /// A module with children, and what its children with all below them name of each other.
@@ -130,19 +131,7 @@ impl Room {
     /// The children by floors, the ground floor first: each depends on lower floors only. Those that depend
     /// on each other in a circle stand on one floor, in one group.
     pub fn floors(&self) -> Vec<Vec<Vec<String>>> {
-        let mut floor_of: BTreeMap<NodeIndex, usize> = BTreeMap::new();
-        let mut floors: Vec<Vec<Vec<String>>> = Vec::new();
-        // What a group depends on comes before it.
-        for group in tarjan_scc(&self.graph) {
-            let below = group.iter().flat_map(|&n| self.graph.neighbors(n));
-            let below = below.filter_map(|n| floor_of.get(&n)).max().map_or(0, |floor| floor + 1);
-            floor_of.extend(group.iter().map(|&n| (n, below)));
-            floors.resize(floors.len().max(below + 1), Vec::new());
-            let names = self.sorted(group.into_iter()).into_iter().map(|n| self.graph[n].clone());
-            floors[below].push(names.collect());
-        }
-        floors.iter_mut().for_each(|floor| floor.sort());
-        floors
+        floors(&self.graph)
     }
 }
 

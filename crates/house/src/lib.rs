@@ -9,16 +9,20 @@
 //! tokens whatever looks like a path is taken for one.
 //!
 //! [`read_workspace`] reads, [`rooms`] draws the arrows, a [`Room`] knows its circles and its floors.
+//! [`picture`] draws the workspace itself, from the manifests of its crates.
 
 mod arrows;
 mod floors;
+mod manifests;
 mod names;
+mod picture;
 mod read;
 mod resolve;
 mod rooms;
 mod tree;
 
 pub use arrows::Arrow;
+pub use picture::picture;
 pub use read::{ReadError, read_crate, read_workspace};
 pub use rooms::{Circle, Link, Room, rooms};
 pub use tree::Tree;

@@ -1,11 +1,12 @@
-//! `house [--root DIR] [CRATE...]`: the floors of each crate and its circles.
+//! `house [--root DIR] [CRATE...]`: the floors of each crate and its circles. `house [--root DIR] --picture`: the
+//! crates themselves by floors.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Parser;
-use house::{ReadError, Room, Tree, read_crate, read_workspace, rooms};
+use house::{ReadError, Room, Tree, picture, read_crate, read_workspace, rooms};
 
 /// Which modules of a crate depend on each other in circles; exit code 1 if there are any
 #[derive(Parser)]
@@ -13,6 +14,9 @@ struct Args {
     /// The workspace's directory: it has the crates below `crates`
     #[arg(long, value_name = "DIR", default_value = ".")]
     root: PathBuf,
+    /// Print a Mermaid flowchart of the crates by floors instead, as docs/architecture.md has it
+    #[arg(long, conflicts_with = "crates")]
+    picture: bool,
     /// Crates to look at; all of them if there are none
     #[arg(value_name = "CRATE")]
     crates: Vec<String>,
@@ -20,23 +24,25 @@ struct Args {
 
 fn main() -> ExitCode {
     let args = Args::parse();
-    let trees = match read(&args.root, &args.crates) {
-        Ok(trees) => trees,
-        Err(e) => {
-            let _ = writeln!(io::stderr(), "house: {e}");
-            return ExitCode::from(2);
-        }
+    let mut out = io::stdout().lock();
+    let written = if args.picture {
+        picture(&args.root).map(|text| write!(out, "{text}").map(|()| false))
+    } else {
+        read(&args.root, &args.crates).map(|trees| show(&trees, &mut out))
     };
-    match show(&trees, &mut io::stdout().lock()) {
-        Ok(true) => ExitCode::from(1),
-        Ok(false) => ExitCode::SUCCESS,
+    match written {
+        Ok(Ok(true)) => ExitCode::from(1),
+        Ok(Ok(false)) => ExitCode::SUCCESS,
         // Whoever read it has gone.
-        Err(e) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(e) => {
-            let _ = writeln!(io::stderr(), "house: cannot write: {e}");
-            ExitCode::from(2)
-        }
+        Ok(Err(e)) if e.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Ok(Err(e)) => failed(&format!("cannot write: {e}")),
+        Err(e) => failed(&e.to_string()),
     }
+}
+
+fn failed(why: &str) -> ExitCode {
+    let _ = writeln!(io::stderr(), "house: {why}");
+    ExitCode::from(2)
 }
 
 fn read(root: &Path, names: &[String]) -> Result<Vec<Tree>, ReadError> {

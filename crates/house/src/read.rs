@@ -21,7 +21,7 @@ pub enum ReadError {
         /// Why.
         error: io::Error,
     },
-    /// A file is no Rust.
+    /// A file is no Rust, or no manifest.
     #[error("{}:{line}: {what}", path.display())]
     Syntax {
         /// The file.
@@ -52,12 +52,18 @@ pub enum ReadError {
 /// A file cannot be read or is no Rust.
 pub fn read_workspace(root: &Path) -> Result<Vec<Tree>, ReadError> {
     let mut trees = Vec::new();
-    for name in entries(&root.join("crates"))? {
-        if root.join("crates").join(&name).join("Cargo.toml").is_file() {
-            trees.extend(read_crate(root, &name)?);
-        }
+    for name in members(root)? {
+        trees.extend(read_crate(root, &name)?);
     }
     Ok(trees)
+}
+
+/// The directories below `crates` of `root` that hold a crate, in order.
+pub(crate) fn members(root: &Path) -> Result<Vec<String>, ReadError> {
+    let crates = root.join("crates");
+    let mut names = entries(&crates)?;
+    names.retain(|name| crates.join(name).join("Cargo.toml").is_file());
+    Ok(names)
 }
 
 /// The library and the programs of crate `name` below `crates` of `root`.

@@ -1,4 +1,4 @@
-//! The picture of a workspace.
+//! The picture of a workspace, and that docs/architecture.md has this one's.
 
 #![allow(clippy::unwrap_used)]
 
@@ -87,4 +87,14 @@ fn the_program_prints_it() {
     let output = run(dir.path());
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(String::from_utf8(output.stdout).unwrap(), picture(dir.path()).unwrap());
+}
+
+#[test]
+fn the_architecture_page_has_the_picture_of_this_workspace() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let blocks: Vec<&str> =
+        page.split("```mermaid\n").skip(1).filter_map(|b| b.split("```").next()).collect();
+    let drawn = picture(&root).unwrap();
+    assert_eq!(blocks, [drawn.as_str()], "docs/architecture.md: run cargo run -p house -- --picture");
 }

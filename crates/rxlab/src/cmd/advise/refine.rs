@@ -72,10 +72,12 @@ pub(crate) fn refine(
     }
 }
 
-/// All sizes four times apart: from a valley's edge the walk alone does not see the other side.
+/// All sizes four times apart: from a valley's edge the walk alone does not see the other side. And the largest of
+/// all: it posts the most, so what it carries without a drop is what other no-drop rates are held against.
 fn coarse(limits: (u32, u32)) -> Vec<Sizes> {
     let sizes = || powers(limits).into_iter().step_by(2);
-    sizes().flat_map(|ax| sizes().map(move |bx| Sizes { ax, bx })).collect()
+    let largest = powers(limits).last().map(|&n| Sizes { ax: n, bx: n });
+    sizes().flat_map(|ax| sizes().map(move |bx| Sizes { ax, bx })).chain(largest).collect()
 }
 
 /// Powers of two from `limits.0` to `limits.1`.
@@ -129,8 +131,24 @@ mod tests {
         };
         let (found, tried) = refine(start, LIMITS, level).unwrap();
         assert_eq!(found, start);
-        // Nine around it and 16 of the grid, of which two are the same.
-        assert_eq!(tried.len(), 23);
+        // Nine around it, 16 of the grid, of which two are the same, and the largest.
+        assert_eq!(tried.len(), 24);
+    }
+
+    #[test]
+    fn a_setting_is_not_chosen_for_want_of_the_best_no_drop_rate() {
+        // Small rings send the most, the largest carry the most without a drop; amid them one setting has both.
+        let (small, amid) = (Sizes { ax: 128, bx: 128 }, Sizes { ax: 256, bx: 2048 });
+        let score = |s: &Sizes| match (*s == small, *s == amid, s.ax.min(s.bx)) {
+            (true, ..) => Score { no_drop: 90.0, sent: 100.0 },
+            (_, true, _) => Score { no_drop: 97.0, sent: 98.0 },
+            (.., 8192) => Score { no_drop: 100.0, sent: 80.0 },
+            _ if s.ax == amid.ax && s.bx > 512 => Score { no_drop: 92.0, sent: 96.0 },
+            _ => Score { no_drop: 91.0, sent: 94.0 },
+        };
+        let start = Sizes { ax: 128, bx: 512 };
+        let (found, _) = refine(start, LIMITS, |all| Ok(all.iter().map(score).collect())).unwrap();
+        assert_eq!(found, amid);
     }
 
     #[test]

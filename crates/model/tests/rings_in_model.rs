@@ -4,31 +4,22 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod caches;
+mod port;
 mod world;
 
 use std::cell::Cell;
 use std::rc::Rc;
 
-use caches::Chance;
-use memory::{Buf, Memory, Ps};
+use memory::{Memory, Ps};
 use model::hierarchy::Counts;
 use model::{Agent, PoolId, View};
 use nic::{TxConfig, TxPort};
-use rings::oracle::{self, Ledger, MARK, Offered};
+use port::{BISECT, BUFFERS, Core, FRAMES, QUEUES, REST, arrive, interfaces, rest};
+use rings::oracle::Ledger;
 use rings::pool::{self, CoreCache};
-use rings::tx::{self, HostTx, NicTx};
-use rings::{
-    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, corec, ddring, dynamic,
-    privring, rxbisect, shring,
-};
+use rings::tx::{self, NicTx};
+use rings::{AnyHost, Host, Interface, Nic, Outcome, rxbisect};
 use world::{Out, World, server};
-
-const QUEUES: u32 = 3;
-const FRAMES: u64 = 3000;
-const BURST: usize = 16;
-const BUFFERS: u32 = 1024;
-/// Work on a frame, cycles of 0.5 ns.
-const WORK: u32 = 1000;
 
 /// What one run shows.
 #[derive(Debug, PartialEq)]
@@ -39,39 +30,6 @@ struct Seen {
     sent: u64,
     end: Ps,
     counts: Counts,
-}
-
-/// The receive half of the card: frames of random queue and size, in bursts that the cores cannot follow
-/// and gaps in which they catch up.
-fn arrive(m: &mut View, (interface, nic): (&Interface, &mut AnyNic<View>), seed: u64) -> Offered {
-    let (mut chance, mut offered) = (Chance::new(seed), Offered::new(QUEUES));
-    for n in 0..FRAMES {
-        let gap = if n / 300 % 2 == 0 { 100_000 } else { 1_000 };
-        rest(m, nic, Ps(u64::from(chance.below(2 * gap))));
-        let queue = chance.below(QUEUES * 2).min(QUEUES - 1) as u16; // the last queue has the most
-        let len = MARK as u32 + chance.below(1500);
-        let ring = interface.ring_of(queue); // in whose books the frame stands
-        let number = offered.next(ring);
-        let mark = oracle::mark(ring, number);
-        let mut outcome = [Outcome::BadFrame];
-        nic.deliver(m, queue, &[oracle::frame(&mark, len as u16)], &mut outcome);
-        offered.ended(ring, number, outcome[0]).unwrap();
-    }
-    // What is in the rings is received and sent.
-    rest(m, nic, Ps::from_us(500));
-    offered
-}
-
-/// Passes time, and sends the notices that fall due.
-fn rest(m: &mut View, nic: &mut AnyNic<View>, span: Ps) {
-    let end = m.now() + span;
-    while let Some(due) = nic.poll(m)
-        && due < end
-    {
-        let next = m.now() + Ps(1);
-        m.pause(due.max(next), false);
-    }
-    m.pause(end, false);
 }
 
 /// The transmit half: what each queue sent, and when the last frame was on the wire.
@@ -92,50 +50,6 @@ fn send(m: &mut View, nic: NicTx<View>, buffers: PoolId) -> (Vec<Ledger>, Ps) {
     (sent, end)
 }
 
-/// One core: its receive ring, its transmit ring, its buffers, and frames that wait for room.
-struct Core {
-    queue: u16,
-    host: AnyHost<View>,
-    tx: HostTx<View>,
-    pool: CoreCache<View>,
-    buffers: PoolId,
-    ledger: Ledger,
-    waiting: Vec<Segment>,
-}
-
-impl Core {
-    /// Receives, works, sends until the run is over; what it received.
-    fn run(mut self, m: &mut View) -> Ledger {
-        self.host.fill(m, &mut self.pool);
-        while !m.stopped() {
-            if self.poll(m) == 0 {
-                m.idle();
-            }
-        }
-        let held: Vec<Buf> = self.waiting.iter().map(|s| s.buf).collect();
-        self.pool.give(m, &held);
-        self.tx.drain(m, &mut self.pool);
-        self.host.drain(m, &mut self.pool);
-        self.pool.flush(m);
-        self.ledger
-    }
-
-    fn poll(&mut self, m: &mut View) -> usize {
-        let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; BURST];
-        let n = self.host.rx_burst(m, &mut self.pool, &mut got);
-        for c in &got[..n] {
-            let mut payload = [0; MARK];
-            m.get(self.buffers, c.buf, 0, &mut payload, u32::from(c.len));
-            self.ledger.receive(self.queue, *c, &payload).unwrap();
-            m.work(WORK);
-            self.waiting.push(Segment { buf: c.buf, off: 0, len: c.len, last: true });
-        }
-        let taken = self.tx.tx_burst(m, &mut self.pool, &self.waiting);
-        self.waiting.drain(..taken);
-        n + taken
-    }
-}
-
 /// Cards and cores over one interface.
 fn run(interface: &Interface, seed: u64) -> Seen {
     let mut w = World::new(server());
@@ -153,7 +67,8 @@ fn run(interface: &Interface, seed: u64) -> Seen {
     let (over, offered, ports) = (done.clone(), books.clone(), interface.clone());
     w.nic(move |m| {
         m.pause(Ps::from_us(20), false); // the cores fill their rings
-        offered.push(arrive(m, (&ports, &mut rx), seed));
+        offered.push(arrive(m, (&ports, &mut rx), seed, |_, _, _| {}));
+        rest(m, &mut rx, REST);
         rx.stop(m);
         over.set(true);
     });
@@ -166,9 +81,8 @@ fn run(interface: &Interface, seed: u64) -> Seen {
             continue;
         }
         let tx = host_txs.remove(0);
-        let (ledger, waiting) = (Ledger::default(), Vec::new());
-        let core = Core { queue, host, tx, pool, buffers, ledger, waiting };
-        w.core(i as u32, move |m| out.push((i, queue, core.run(m))));
+        let core = Core::new(queue, host, tx, pool, buffers);
+        w.core(i as u32, move |m| out.push((i, queue, serve(m, core))));
     }
     let mut engine = w.run_while_not(&done);
 
@@ -189,6 +103,17 @@ fn run(interface: &Interface, seed: u64) -> Seen {
     }
 }
 
+/// A core receives, works and sends until the run is over; what it received.
+fn serve(m: &mut View, mut core: Core) -> Ledger {
+    core.host.fill(m, &mut core.pool);
+    while !m.stopped() {
+        if core.receive(m) + core.send(m) == 0 {
+            m.idle();
+        }
+    }
+    core.empty(m)
+}
+
 /// A dedicated allocator: it receives nothing but keeps the allocation rings full.
 fn allocate(m: &mut View, mut host: AnyHost<View>, mut pool: CoreCache<View>) {
     host.fill(m, &mut pool);
@@ -199,34 +124,6 @@ fn allocate(m: &mut View, mut host: AnyHost<View>, mut pool: CoreCache<View>) {
     }
     host.drain(m, &mut pool);
     pool.flush(m);
-}
-
-const BISECT: rxbisect::Sizes =
-    rxbisect::Sizes { ax: 16, bx: 64, group: 0, batch: 4, timeout: Ps::from_us(1), alloc_queues: 0 };
-
-/// Judges every 20 us, so that bursts are trials.
-const DYNAMIC: dynamic::Sizes = dynamic::Sizes {
-    ring: 64,
-    shared_by: 2,
-    completions: 64,
-    unlock: shring::Unlock::Store,
-    report: 4,
-    round: Ps::from_us(20),
-};
-
-fn interfaces() -> [Interface; 9] {
-    let shring = shring::Sizes { ring: 64, shared_by: 2, completions: 64, ..Default::default() };
-    [
-        Interface::PrivRing(privring::Sizes { ring: 64 }),
-        Interface::ShRing(shring),
-        Interface::ShRing(shring::Sizes { unlock: shring::Unlock::Swap, ..shring }),
-        Interface::RxBisect(BISECT),
-        Interface::Dynamic(DYNAMIC),
-        Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 1, refill: ddring::Refill::Each }),
-        Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 3, refill: ddring::Refill::Bulk }),
-        Interface::Corec(corec::Sizes { ring: 64, shared_by: 3, ..Default::default() }),
-        Interface::Corec(corec::Sizes { ring: 32, shared_by: 2, ..Default::default() }),
-    ]
 }
 
 fn check(interface: &Interface) {

@@ -51,7 +51,8 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	cargo test --release -p rings --test loom_rings -- --ignored
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p memory --features checked --test loom_probes
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri,rust-src
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p model --test views
 	$(MAKE) tsan
 	$(MAKE) advice
 	fuzz/run 600

@@ -1,34 +1,39 @@
 //! Real captures through all interfaces: no error, nothing lost, the same bytes twice.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test")]
+#![allow(clippy::unwrap_used, reason = "a test")]
 
 mod common;
 
 use std::fs;
+use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use common::{shown, word};
 
+const DIR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
+
 /// The captures at hand; none where the folder is not.
 fn captures() -> Vec<PathBuf> {
-    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces");
-    let Ok(entries) = fs::read_dir(dir) else {
-        eprintln!("skipped: no captures at {dir}");
-        return Vec::new();
-    };
+    let entries = fs::read_dir(DIR).into_iter().flatten();
     let mut files: Vec<PathBuf> = entries.map(|e| e.unwrap().path()).collect();
     files.retain(|f| f.extension().is_some_and(|e| e == "pcap"));
     files.sort();
     files
 }
 
-/// The capture of this name, if it is at hand.
-fn capture(name: &str) -> Option<PathBuf> {
+/// Says that `test` found no `what`: seen although the test passes, which `eprintln` is not.
+#[expect(clippy::explicit_write, reason = "what eprintln writes is seen of tests that fail alone")]
+fn skipped(test: &str, what: &str) {
+    writeln!(stderr(), "skipped: {test}: no {what} in {DIR}").unwrap();
+}
+
+/// The capture of this name for `test`, if it is at hand.
+fn capture(test: &str, name: &str) -> Option<PathBuf> {
     let found = captures().into_iter().find(|c| c.ends_with(name));
     if found.is_none() {
-        eprintln!("skipped: no capture {name}");
+        skipped(test, name);
     }
     found
 }
@@ -42,7 +47,11 @@ const SHORT: &str = "--sampling 64 --limit-ms 12";
 
 #[test]
 fn every_capture_is_conserved_and_repeats() {
-    for capture in captures() {
+    let captures = captures();
+    if captures.is_empty() {
+        skipped("every_capture_is_conserved_and_repeats", "captures");
+    }
+    for capture in captures {
         let text = compare(&capture, SHORT);
         assert_eq!(text, compare(&capture, SHORT), "{}", capture.display());
         let out: Value = serde_json::from_str(&text).unwrap();
@@ -60,7 +69,7 @@ fn every_capture_is_conserved_and_repeats() {
 
 #[test]
 fn another_server_another_verdict() {
-    let Some(skewed) = capture("nprint443_2k_bigendian.pcap") else {
+    let Some(skewed) = capture("another_server_another_verdict", "nprint443_2k_bigendian.pcap") else {
         return;
     };
     // Eight flows: four cores cannot share them evenly, one core takes them all.
@@ -78,7 +87,7 @@ fn another_server_another_verdict() {
 
 #[test]
 fn another_profile_another_winner() {
-    let Some(volume) = capture("ndpi_overlay_60s.pcap") else {
+    let Some(volume) = capture("another_profile_another_winner", "ndpi_overlay_60s.pcap") else {
         return;
     };
     let verdict = |options: &str| -> Value {

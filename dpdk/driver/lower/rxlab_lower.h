@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT */
 
-/* A port under a port: what its control (rxlab_lower.c) and its bursts (rxlab_lower_burst.c) share. */
+/*
+ * A port under a port: what its control (rxlab_lower.c), its set-up (rxlab_lower_setup.c) and its bursts
+ * (rxlab_lower_burst.c) share.
+ */
 #ifndef RXLAB_LOWER_H
 #define RXLAB_LOWER_H
 
@@ -23,6 +26,18 @@ struct rxlab_lower_port {
 	struct rte_vdev_driver hook;
 	const struct rte_vdev_driver *hooked;
 };
+
+/* Configures the port and sets up its queues. 0 or a negative errno. */
+int rxlab_lower_configure(struct rxlab_lower_port *lower);
+
+/* Releases the queues of a stopped port. */
+void rxlab_lower_release_queues(uint16_t port);
+
+/* Frees the empties. The port holds none of them any more: its queues are released. */
+void rxlab_lower_give_back(struct rxlab_lower_port *lower);
+
+/* Frees the mempool of a port that is closed. */
+void rxlab_lower_free_pool(uint16_t port);
 
 /* The bursts as the NIC core calls them. */
 struct rxlab_lower rxlab_lower_calls(struct rxlab_lower_port *lower);

@@ -1,4 +1,4 @@
-/* Made from crates/pmd/src/ffi by the test `header` of the crate: do not edit. */
+/* Made from crates/pmd/src/ffi by the crate's test `header`: do not edit. */
 
 #pragma once
 

@@ -51,9 +51,7 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         pragma_once: true,
         cpp_compat: true,
         usize_is_size_t: true,
-        header: Some(
-            "/* Made from crates/pmd/src/ffi by the test `header` of the crate: do not edit. */".into(),
-        ),
+        header: Some("/* Made from crates/pmd/src/ffi by the crate's test `header`: do not edit. */".into()),
         enumeration: EnumConfig {
             rename_variants: RenameRule::ScreamingSnakeCase,
             prefix_with_name: true,

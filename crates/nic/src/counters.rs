@@ -2,6 +2,8 @@
 
 use rings::Outcome;
 
+use crate::fate::Fate;
+
 /// Number of outcomes.
 const KINDS: usize = Outcome::ALL.len();
 
@@ -52,7 +54,7 @@ impl Counters {
 
     /// Frames dropped, all causes.
     pub fn dropped(&self) -> u64 {
-        Outcome::ALL.iter().filter(|o| **o != Outcome::Delivered).map(|o| self.total(*o)).sum()
+        Outcome::ALL.into_iter().filter(|o| Fate::of(*o).is_some()).map(|o| self.total(o)).sum()
     }
 
     /// Conservation: offered = delivered + dropped + in flight.

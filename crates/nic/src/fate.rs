@@ -1,0 +1,144 @@
+//! What became of a frame that was not sent back, by one name everywhere.
+
+use core::cmp::Ordering;
+
+use rings::Outcome;
+
+/// Where a frame ended that did not come back. Reports count by it, and tell causes by [`name`](Self::name).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fate {
+    /// The card dropped it. [`of`](Self::of) makes it, of outcomes that are drops.
+    Card(Outcome),
+    /// The transmit ring of its core had no room.
+    TxFull,
+    /// The application dropped it, for whatever cause of its own.
+    Application,
+}
+
+impl Fate {
+    /// All fates: those of the card in the order of its outcomes, then those behind it.
+    pub const ALL: [Fate; 10] = [
+        Fate::Card(Outcome::RingFull),
+        Fate::Card(Outcome::NoBuffer),
+        Fate::Card(Outcome::NicBufferFull),
+        Fate::Card(Outcome::NoCredit),
+        Fate::Card(Outcome::BadFrame),
+        Fate::Card(Outcome::QueueStopped),
+        Fate::Card(Outcome::Filtered),
+        Fate::Card(Outcome::LinkDown),
+        Fate::TxFull,
+        Fate::Application,
+    ];
+
+    /// The fate of a frame that met `outcome` at the card; none where a core has it now.
+    pub const fn of(outcome: Outcome) -> Option<Fate> {
+        match outcome {
+            Outcome::Delivered => None,
+            Outcome::RingFull
+            | Outcome::NoBuffer
+            | Outcome::NicBufferFull
+            | Outcome::NoCredit
+            | Outcome::BadFrame
+            | Outcome::QueueStopped
+            | Outcome::Filtered
+            | Outcome::LinkDown => Some(Fate::Card(outcome)),
+        }
+    }
+
+    /// The name in every table and report.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Fate::Card(outcome) => outcome.name(),
+            Fate::TxFull => "tx_full",
+            Fate::Application => "application",
+        }
+    }
+
+    /// Whether such frames drop at any load: they say nothing of what a server can carry.
+    pub const fn at_any_load(self) -> bool {
+        match self {
+            Fate::Card(Outcome::BadFrame) | Fate::Application => true,
+            Fate::Card(
+                Outcome::Delivered
+                | Outcome::RingFull
+                | Outcome::NoBuffer
+                | Outcome::NicBufferFull
+                | Outcome::NoCredit
+                | Outcome::QueueStopped
+                | Outcome::Filtered
+                | Outcome::LinkDown,
+            )
+            | Fate::TxFull => false,
+        }
+    }
+}
+
+/// By name: maps of fates are written as they are kept.
+impl Ord for Fate {
+    fn cmp(&self, other: &Fate) -> Ordering {
+        self.name().cmp(other.name())
+    }
+}
+
+impl PartialOrd for Fate {
+    fn partial_cmp(&self, other: &Fate) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl core::fmt::Display for Fate {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    /// Files and scripts know these names.
+    const NAMES: [&str; 10] = [
+        "application",
+        "bad_frame",
+        "filtered",
+        "link_down",
+        "nic_buffer_full",
+        "no_buffer",
+        "no_credit",
+        "queue_stopped",
+        "ring_full",
+        "tx_full",
+    ];
+
+    #[test]
+    fn fates_have_the_names_that_files_know_and_stand_by_name() {
+        let fates = BTreeSet::from(Fate::ALL);
+        assert_eq!(fates.iter().map(|f| f.name()).collect::<Vec<_>>(), NAMES);
+        assert_eq!(format!("{:>12}", Fate::TxFull), "     tx_full");
+    }
+
+    #[test]
+    fn every_outcome_that_is_a_drop_is_a_fate_and_no_other() {
+        let card: Vec<Fate> = Outcome::ALL.into_iter().filter_map(Fate::of).collect();
+        assert_eq!([&card[..], &[Fate::TxFull, Fate::Application]].concat(), Fate::ALL);
+        assert_eq!(Fate::of(Outcome::Delivered), None);
+    }
+
+    #[test]
+    fn what_is_malformed_or_refused_drops_at_any_load() {
+        let any: Vec<&str> = Fate::ALL.iter().filter(|f| f.at_any_load()).map(|f| f.name()).collect();
+        assert_eq!(any, ["bad_frame", "application"]);
+    }
+
+    #[test]
+    fn the_concepts_name_every_fate() {
+        let page = include_str!("../../../docs/concepts.md");
+        let drops = page.lines().skip_while(|l| !l.starts_with("**Drops**")).take_while(|l| !l.is_empty());
+        let drops = drops.collect::<String>();
+        for fate in Fate::ALL {
+            assert!(drops.contains(&format!("`{fate}`")), "docs/concepts.md does not name `{fate}`");
+        }
+    }
+}

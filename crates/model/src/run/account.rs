@@ -4,11 +4,11 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use memory::Ps;
+use nic::Fate;
 use nic::reorder::Found;
-use rings::Outcome;
 
 use super::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
-use super::snapshot::{Part, Snapshot};
+use super::snapshot::{Part, Snapshot, by_card};
 use crate::agents::meter::Meter;
 use crate::engine::gauge::Gauge;
 use crate::scenario::Scenario;
@@ -115,10 +115,7 @@ fn counted(s: &Scenario, w: &Measured, meter: &Meter) -> Counted {
             let (frames, bytes) = ports.iter().fold((0, 0), |all, p| (all.0 + p.0, all.1 + p.1));
             (frames, bytes, early.saturating_sub(gone))
         }
-        _ => {
-            let fates = Outcome::ALL.iter().map(|o| w.after.fate_since(&w.before, *o)).sum();
-            (fates, w.grew(|s| s.offered_bytes.iter().sum()), w.before.inside())
-        }
+        _ => (w.grew(Snapshot::decided), w.grew(|s| s.offered_bytes.iter().sum()), w.before.inside()),
     };
     Counted { from_us: w.before.at as f64 / 1e6, offered, offered_bytes, sent, dropped, waiting_before }
 }
@@ -139,7 +136,7 @@ fn dram(before: &Snapshot, after: &Snapshot, scale: f64) -> Dram {
 fn parts(w: &Measured, scale: f64) -> Vec<PartReport> {
     let mut before = &w.before;
     let part = |p: &'_ Part, before: &Snapshot| {
-        let decided: u64 = Outcome::ALL.iter().map(|o| p.after.fate_since(before, *o)).sum();
+        let decided = p.after.decided() - before.decided();
         let dram = dram(before, &p.after, scale);
         PartReport {
             throughput_gbps: p.after.gbps_since(before),
@@ -154,20 +151,9 @@ fn parts(w: &Measured, scale: f64) -> Vec<PartReport> {
 }
 
 /// Drops by cause: the card's, the transmit ring's and the application's.
-fn drops(before: &Snapshot, after: &Snapshot) -> BTreeMap<&'static str, u64> {
-    let mut drops: BTreeMap<&'static str, u64> = Outcome::ALL
-        .iter()
-        .filter(|o| **o != Outcome::Delivered)
-        .map(|o| (o.name(), after.fate_since(before, *o)))
-        .collect();
-    let grew = |of: fn(&Gauge) -> u64| {
-        let sum = |s: &Snapshot| s.gauges.iter().map(of).sum::<u64>();
-        sum(after) - sum(before)
-    };
-    drops.insert("tx_full", grew(|g| g.tx_full));
-    drops.insert("application", grew(|g| g.app_drops));
-    drops.retain(|_, n| *n > 0);
-    drops
+fn drops(before: &Snapshot, after: &Snapshot) -> BTreeMap<Fate, u64> {
+    let all = Fate::ALL.into_iter().map(|fate| (fate, after.fate_since(before, fate)));
+    all.filter(|(_, n)| *n > 0).collect()
 }
 
 /// Time that a core was not idle, ps.
@@ -187,7 +173,7 @@ fn per_core(queues: &[u32], w: &Measured) -> Vec<CoreReport> {
 }
 
 fn core(w: &Measured, core: usize, first: bool) -> CoreReport {
-    let drops = |s: &Snapshot| s.fates[core].iter().skip(1).sum::<u64>();
+    let drops = |s: &Snapshot| s.of_any(core, by_card);
     let share = |of: fn(&Gauge) -> u64| {
         100.0 * (of(&w.after.gauges[core]) - of(&w.before.gauges[core])) as f64 / w.span()
     };
@@ -219,8 +205,7 @@ fn port(w: &Measured, meter: &Meter, port: u32, cores: Range<usize>) -> PortRepo
     let gbps = |bytes: u64| w.per_second(bytes) * 8e-9;
     let decided = || (sum(|s, core| s.fates[core].iter().sum()), sum(|s, core| s.offered_bytes[core]));
     let (offered, offered_bytes) = meter.counted(cores.start).unwrap_or_else(decided);
-    let on_the_way = sum(|s, core| s.fates[core].iter().skip(1).sum());
-    let drops = on_the_way + sum(|s, core| s.gauges[core].tx_full + s.gauges[core].app_drops);
+    let drops = sum(|s, core| s.of_any(core, |_| true));
     PortReport {
         port,
         first_core: cores.start as u32,

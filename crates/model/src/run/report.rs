@@ -1,6 +1,9 @@
 //! What a run found: the rows of every table and of `--json`.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
+
+use nic::Fate;
+use serde::{Serialize, Serializer};
 
 /// Latency in microseconds, wire to wire, with the load generator's stated constant.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -140,7 +143,8 @@ pub struct Report {
     /// Dropped share of what was offered, percent.
     pub drop_pct: f64,
     /// Drops by cause in the measured window.
-    pub drops: std::collections::BTreeMap<&'static str, u64>,
+    #[serde(serialize_with = "by_name")]
+    pub drops: BTreeMap<Fate, u64>,
     /// Latency.
     pub latency_us: Latency,
     /// Share of DMA-written payload and ring lines found in the LLC, percent.
@@ -178,9 +182,9 @@ pub struct Report {
     /// How frames left, by the metrics of RFC 4737, where several cores receive from one ring: percent, places,
     /// microseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub reordering: Option<std::collections::BTreeMap<&'static str, f64>>,
+    pub reordering: Option<BTreeMap<&'static str, f64>>,
     /// Named counters of the interface (lock waits, foreign buffers, debts).
-    pub counters: std::collections::BTreeMap<&'static str, u64>,
+    pub counters: BTreeMap<&'static str, u64>,
     /// Exact totals.
     pub conservation: Conservation,
     /// Simulated seconds measured, after warm-up.
@@ -191,4 +195,9 @@ pub struct Report {
     pub settled: bool,
     /// Packets simulated in all.
     pub packets: u64,
+}
+
+/// Writes fates by their names.
+fn by_name<S: Serializer>(drops: &BTreeMap<Fate, u64>, to: S) -> Result<S::Ok, S::Error> {
+    to.collect_map(drops.iter().map(|(fate, n)| (fate.name(), n)))
 }

@@ -1,5 +1,6 @@
 //! What a run has counted at one moment: snapshots are subtracted from each other.
 
+use nic::Fate;
 use rings::Outcome;
 
 use crate::agents::meter::Meter;
@@ -60,28 +61,58 @@ impl Snapshot {
         100.0 * hits as f64 / (hits + misses).max(1) as f64
     }
 
+    /// Frames of one core that have met `fate` so far.
+    fn of(&self, core: usize, fate: Fate) -> u64 {
+        match fate {
+            Fate::Card(outcome) => self.fates[core][outcome as usize],
+            Fate::TxFull => self.gauges[core].tx_full,
+            Fate::Application => self.gauges[core].app_drops,
+        }
+    }
+
+    /// Frames of one core that have met any fate that `counts`.
+    pub(crate) fn of_any(&self, core: usize, counts: fn(&Fate) -> bool) -> u64 {
+        Fate::ALL.into_iter().filter(counts).map(|fate| self.of(core, fate)).sum()
+    }
+
+    /// The same, of all cores.
+    fn all_of_any(&self, counts: fn(&Fate) -> bool) -> u64 {
+        (0..self.fates.len()).map(|core| self.of_any(core, counts)).sum()
+    }
+
     /// Frames lost so far: dropped, and not because they are malformed or the application refuses them.
     pub(crate) fn lost(&self) -> u64 {
-        let bad: u64 = self.fates.iter().map(|f| f[Outcome::BadFrame as usize]).sum();
-        self.dropped() - bad - self.gauges.iter().map(|g| g.app_drops).sum::<u64>()
+        self.all_of_any(|fate| !fate.at_any_load())
     }
 
     /// Frames dropped so far: by the card, and by cores.
     pub(crate) fn dropped(&self) -> u64 {
-        let card: u64 = self.fates.iter().flat_map(|f| &f[1..]).sum();
-        card + self.gauges.iter().map(|g| g.tx_full + g.app_drops).sum::<u64>()
+        self.all_of_any(|_| true)
+    }
+
+    /// Frames that the card has decided on so far.
+    pub(crate) fn decided(&self) -> u64 {
+        self.fates.iter().flatten().sum()
     }
 
     /// Frames delivered, or on their way through an emulated NIC, and neither sent nor dropped by their core.
     pub(crate) fn inside(&self) -> u64 {
         let delivered: u64 = self.fates.iter().map(|f| f[Outcome::Delivered as usize]).sum();
-        let dropped: u64 = self.gauges.iter().map(|g| g.tx_full + g.app_drops).sum();
+        let dropped = self.all_of_any(|fate| !by_card(fate));
         (delivered + self.passing).saturating_sub(self.sent + dropped)
     }
 
     /// Frames of one fate since `before`, over all cores.
-    pub(crate) fn fate_since(&self, before: &Snapshot, outcome: Outcome) -> u64 {
-        let sum = |s: &Snapshot| s.fates.iter().map(|f| f[outcome as usize]).sum::<u64>();
+    pub(crate) fn fate_since(&self, before: &Snapshot, fate: Fate) -> u64 {
+        let sum = |s: &Snapshot| (0..s.fates.len()).map(|core| s.of(core, fate)).sum::<u64>();
         sum(self) - sum(before)
+    }
+}
+
+/// Whether a frame of this fate never reached its core.
+pub(crate) fn by_card(fate: &Fate) -> bool {
+    match fate {
+        Fate::Card(_) => true,
+        Fate::TxFull | Fate::Application => false,
     }
 }

@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use crate::lab::fields::{self, FIELDS, NO_DROP};
 use crate::lab::interfaces::Today;
-use crate::lab::search::REFUSED;
 use crate::show::table::num;
 
 /// Smallest difference between two starts that counts as hysteresis: of throughput, percent.
@@ -86,7 +85,7 @@ pub(crate) fn middle(
 fn values(r: &Report, name: &str) -> Vec<f64> {
     let part = |p: &PartReport| match name {
         "throughput_gbps" => Some(p.throughput_gbps),
-        "lost_pct" if r.drops.keys().all(|cause| !REFUSED.contains(cause)) => Some(p.drop_pct),
+        "lost_pct" if !r.drops.keys().any(|cause| cause.at_any_load()) => Some(p.drop_pct),
         "latency_mean_us" => Some(p.latency_mean_us),
         "latency_p99_us" => Some(p.latency_p99_us),
         "ddio_hit_pct" => Some(p.ddio_hit_pct),

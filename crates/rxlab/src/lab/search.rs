@@ -82,11 +82,8 @@ pub(crate) fn clean(report: &Report) -> bool {
 /// Frames that dropped although the server takes such frames: not the malformed ones, and not those that the
 /// application refuses, which drop at any rate.
 pub(crate) fn lost(report: &Report) -> u64 {
-    report.drops.iter().filter(|(cause, _)| !REFUSED.contains(cause)).map(|(_, n)| n).sum()
+    report.drops.iter().filter(|(cause, _)| !cause.at_any_load()).map(|(_, n)| n).sum()
 }
-
-/// Causes of drops that no load explains.
-pub(crate) const REFUSED: [&str; 2] = ["bad_frame", "application"];
 
 /// Tries rates until the largest that passes is known: `probe` tells whether one does.
 fn bisect(search: &Search, mut probe: impl FnMut(f64) -> Result<bool, Fail>) -> Result<(), Fail> {
@@ -106,6 +103,9 @@ fn bisect(search: &Search, mut probe: impl FnMut(f64) -> Result<bool, Fail>) -> 
 
 #[cfg(test)]
 mod tests {
+    use nic::Fate;
+    use rings::Outcome;
+
     use super::*;
 
     const SEARCH: Search = Search { full: 200.0, resolution_pct: 1.0, trial: Ps::from_us(1000) };
@@ -137,10 +137,10 @@ mod tests {
     #[test]
     fn frames_that_nobody_wants_do_not_count() {
         let mut report = Report::default();
-        report.drops.insert("bad_frame", 7);
-        report.drops.insert("application", 7);
+        report.drops.insert(Fate::Card(Outcome::BadFrame), 7);
+        report.drops.insert(Fate::Application, 7);
         assert!(clean(&report));
-        report.drops.insert("ring_full", 1);
+        report.drops.insert(Fate::Card(Outcome::RingFull), 1);
         assert!(!clean(&report));
         assert_eq!(lost(&report), 1);
     }

@@ -3,6 +3,9 @@
 
 use std::fmt::Write;
 
+use nic::Fate;
+use rings::Outcome;
+
 /// The number of a colour's variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Colour(pub u8);
@@ -14,17 +17,17 @@ pub(crate) const NEUTRAL: Colour = Colour(COLOURS.len() as u8 - 1);
 const INTERFACES: [&str; 6] = ["privring", "shring", "rxbisect", "dynamic", "corec", "ddring"];
 /// Colours behind those of interfaces, for series that are none, or of which several are the same.
 const OTHERS: usize = 12;
-const CAUSES: [&str; 10] = [
-    "ring_full",
-    "no_buffer",
-    "nic_buffer_full",
-    "no_credit",
-    "tx_full",
-    "application",
-    "bad_frame",
-    "queue_stopped",
-    "filtered",
-    "link_down",
+const CAUSES: [Fate; Fate::ALL.len()] = [
+    Fate::Card(Outcome::RingFull),
+    Fate::Card(Outcome::NoBuffer),
+    Fate::Card(Outcome::NicBufferFull),
+    Fate::Card(Outcome::NoCredit),
+    Fate::TxFull,
+    Fate::Application,
+    Fate::Card(Outcome::BadFrame),
+    Fate::Card(Outcome::QueueStopped),
+    Fate::Card(Outcome::Filtered),
+    Fate::Card(Outcome::LinkDown),
 ];
 
 /// On light and on dark pages: interfaces (Okabe and Ito), others, causes (Tol's muted scheme), neutral.
@@ -67,9 +70,9 @@ impl Colour {
     }
 
     /// That of a cause of drops.
-    pub(crate) fn cause(name: &str) -> Colour {
+    pub(crate) fn cause(fate: Fate) -> Colour {
         let first = INTERFACES.len() + OTHERS;
-        CAUSES.iter().position(|known| *known == name).map_or(NEUTRAL, |i| Colour((first + i) as u8))
+        CAUSES.iter().position(|known| *known == fate).map_or(NEUTRAL, |i| Colour((first + i) as u8))
     }
 
     /// Its CSS value.
@@ -123,7 +126,7 @@ mod tests {
     #[test]
     fn every_meaning_has_a_colour_of_its_own() {
         let mut all: Vec<u8> = INTERFACES.iter().map(|name| Colour::interface(name).0).collect();
-        all.extend(CAUSES.iter().map(|name| Colour::cause(name).0));
+        all.extend(CAUSES.iter().map(|fate| Colour::cause(*fate).0));
         all.push(NEUTRAL.0);
         for pick in [|c: &(&'static str, &'static str)| c.0, |c: &(&'static str, &'static str)| c.1] {
             let mut values: Vec<&str> = COLOURS.iter().map(pick).collect();
@@ -134,14 +137,14 @@ mod tests {
         all.sort_unstable();
         all.dedup();
         assert_eq!(all.len(), INTERFACES.len() + CAUSES.len() + 1);
-        assert_eq!(Colour::cause("luck"), NEUTRAL);
+        assert_eq!(Colour::interface("luck"), NEUTRAL);
     }
 
     /// The tables of causes and interfaces must not lag behind what the rings know.
     #[test]
     fn every_cause_and_interface_is_known() {
-        for outcome in rings::Outcome::ALL.iter().filter(|o| **o != rings::Outcome::Delivered) {
-            assert!(CAUSES.contains(&outcome.name()), "{}", outcome.name());
+        for fate in Fate::ALL {
+            assert!(CAUSES.contains(&fate), "{fate}");
         }
         assert_eq!(crate::lab::interfaces::ALLOWED, INTERFACES.join(", "));
     }

@@ -5,9 +5,10 @@ mod words;
 
 use model::Report;
 use model::profile::Server;
-use serde::Serialize;
+use nic::Fate;
+use rings::Outcome;
+use serde::{Serialize, Serializer};
 
-use crate::lab::search::REFUSED;
 use crate::show::table::num;
 use load::{Load, OVERLOADED};
 use words::words;
@@ -114,11 +115,17 @@ pub(crate) struct Diagnosis {
     /// The load of this run, Gbps of frames.
     pub gbps: f64,
     /// The most frequent cause of a drop, or `none`: of those that come with the load, where there are any.
-    pub cause: String,
+    #[serde(serialize_with = "by_name")]
+    pub cause: Option<Fate>,
     /// What lies behind it.
     pub mechanism: Mechanism,
     /// The same in words, with the numbers.
     pub text: String,
+}
+
+/// Writes a cause by its name.
+fn by_name<S: Serializer>(cause: &Option<Fate>, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(cause.map_or("none", Fate::name))
 }
 
 /// DRAM traffic, both ways, Gbps.
@@ -136,7 +143,7 @@ pub(crate) fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagno
     let text = match dominant {
         None => why,
         Some((cause, n)) => {
-            let all = r.drops.iter().filter(|d| REFUSED.contains(d.0) == REFUSED.contains(&cause));
+            let all = r.drops.iter().filter(|d| d.0.at_any_load() == cause.at_any_load());
             let all: u64 = all.map(|d| d.1).sum();
             let share = n as f64 / all as f64 * 100.0;
             let frames = num(all as f64 / r.counted.offered.max(1) as f64 * 100.0);
@@ -146,15 +153,14 @@ pub(crate) fn diagnose(m: &Machine, c: &Contender, winner: &Contender) -> Diagno
             )
         }
     };
-    let cause = dominant.map_or("none", |d| d.0).to_string();
+    let cause = dominant.map(|d| d.0);
     Diagnosis { interface: c.interface.to_string(), gbps: r.offered_gbps, cause, mechanism, text }
 }
 
 /// The most frequent cause of a drop. What is refused at any load comes last: it says nothing of what broke.
-pub(crate) fn dominant(r: &Report) -> Option<(&'static str, u64)> {
-    let rank = |cause: &str, n: u64| (!REFUSED.contains(&cause), n);
-    let drops = r.drops.iter().filter(|d| *d.1 > 0);
-    drops.max_by_key(|d| rank(d.0, *d.1)).map(|d| (*d.0, *d.1))
+pub(crate) fn dominant(r: &Report) -> Option<(Fate, u64)> {
+    let drops = r.drops.iter().map(|d| (*d.0, *d.1)).filter(|d| d.1 > 0);
+    drops.max_by_key(|(cause, n)| (!cause.at_any_load(), *n))
 }
 
 /// Whether DRAM traffic beyond the other's is worth a word although nothing drops.
@@ -164,9 +170,9 @@ fn leaks_much(m: &Machine, r: &Report, best: &Report) -> bool {
 }
 
 /// What is refused at any load, where something else drops as well.
-fn refused(r: &Report, cause: &str) -> String {
-    let n: u64 = r.drops.iter().filter(|(c, _)| REFUSED.contains(c)).map(|(_, n)| n).sum();
-    if n == 0 || REFUSED.contains(&cause) {
+fn refused(r: &Report, cause: Fate) -> String {
+    let n: u64 = r.drops.iter().filter(|(c, _)| c.at_any_load()).map(|(_, n)| n).sum();
+    if n == 0 || cause.at_any_load() {
         return String::new();
     }
     let share = n as f64 / r.counted.offered.max(1) as f64 * 100.0;
@@ -174,7 +180,7 @@ fn refused(r: &Report, cause: &str) -> String {
 }
 
 /// What lies behind the dominant cause of drops.
-fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<&str>, load: &Load) -> Mechanism {
+fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<Fate>, load: &Load) -> Mechanism {
     let r = c.report;
     let total: u64 = r.drops.values().sum();
     let leaks = r.ddio_hit_pct < 90.0 && r.io_working_set_mib > m.ddio_mib;
@@ -182,12 +188,14 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<&str>, loa
     match cause {
         None if leaks && leaks_much(m, r, best) => Mechanism::CacheLeak,
         None => Mechanism::None,
-        Some("bad_frame" | "application") => Mechanism::BadFrames,
-        Some("tx_full") => Mechanism::Transmit,
-        Some("nic_buffer_full") if nic_behind => Mechanism::NicCoreBusy,
+        Some(Fate::Card(Outcome::BadFrame) | Fate::Application) => Mechanism::BadFrames,
+        Some(Fate::TxFull) => Mechanism::Transmit,
+        Some(Fate::Card(Outcome::NicBufferFull)) if nic_behind => Mechanism::NicCoreBusy,
         Some(_) if load.ports_apart().is_some() => Mechanism::PortImbalance,
         // Only others can keep a core from frames that it has time for.
-        Some("no_buffer") if load.starved * 4 >= r.per_core.len() => Mechanism::SharedRingClogged,
+        Some(Fate::Card(Outcome::NoBuffer)) if load.starved * 4 >= r.per_core.len() => {
+            Mechanism::SharedRingClogged
+        }
         // Cores that share a ring have no frames of their own: drops are told of the ring.
         Some(_) if r.reordering.is_none() && load.overloaded() > 0 && load.spare() > 0 => {
             // With private rings nobody but an overloaded core loses frames.
@@ -196,8 +204,16 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<&str>, loa
         Some(_) if r.tx_ring_mean >= 0.9 * m.tx_ring => Mechanism::Transmit,
         Some(_) if leaks && load.saved_by_best() => Mechanism::CacheLeak,
         Some(_) if load.most() || load.mean_pct() >= 100.0 * OVERLOADED => Mechanism::CoresBusy,
-        Some("nic_buffer_full") => Mechanism::CardToMemory,
+        Some(Fate::Card(Outcome::NicBufferFull)) => Mechanism::CardToMemory,
         Some(_) if c.in_a_pause(m) * PAUSE_FILLS >= c.posted as f64 => Mechanism::Pauses,
-        Some(_) => Mechanism::Bursts,
+        Some(Fate::Card(
+            Outcome::Delivered
+            | Outcome::RingFull
+            | Outcome::NoBuffer
+            | Outcome::NoCredit
+            | Outcome::QueueStopped
+            | Outcome::Filtered
+            | Outcome::LinkDown,
+        )) => Mechanism::Bursts,
     }
 }

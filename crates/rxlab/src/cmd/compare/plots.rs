@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use nic::Fate;
+
 use super::Comparison;
 use crate::fail::Fail;
 use crate::lab::fields;
@@ -50,15 +52,15 @@ pub(super) fn plots(c: &Comparison) -> Result<Vec<String>, Fail> {
 }
 
 fn drops(names: &[(String, Colour)], pairs: &[Pair]) -> Result<String, Fail> {
-    let causes: BTreeSet<&str> =
+    let causes: BTreeSet<Fate> =
         pairs.iter().flat_map(|p| p.full.report.drops.iter().filter(|d| *d.1 > 0).map(|d| *d.0)).collect();
-    let share = |p: &Pair, cause: &str| {
+    let share = |p: &Pair, cause: Fate| {
         let r = &p.full.report;
         let all: u64 = r.drops.values().sum();
-        r.drops.get(cause).map_or(0.0, |&n| n as f64 / all.max(1) as f64 * r.drop_pct)
+        r.drops.get(&cause).map_or(0.0, |&n| n as f64 / all.max(1) as f64 * r.drop_pct)
     };
-    let bars = |cause: &str| Bars {
-        label: cause.into(),
+    let bars = |cause: Fate| Bars {
+        label: cause.name().into(),
         fill: Fill::Solid,
         colour: Some(Colour::cause(cause)),
         values: pairs.iter().map(|p| share(p, cause)).collect(),

@@ -7,11 +7,18 @@ mod sentences;
 use std::collections::BTreeMap;
 
 use model::{CoreReport, Counted, Dram, Latency, Report};
+use nic::Fate;
+use rings::Outcome;
 
 use super::*;
 use crate::lab::interfaces::Today;
 use crate::lab::row::middle;
 use crate::lab::search::Edge;
+
+const RING_FULL: Fate = Fate::Card(Outcome::RingFull);
+const NO_BUFFER: Fate = Fate::Card(Outcome::NoBuffer);
+const NIC_BUFFER_FULL: Fate = Fate::Card(Outcome::NicBufferFull);
+const BAD_FRAME: Fate = Fate::Card(Outcome::BadFrame);
 
 const MACHINE: Machine = Machine {
     ddio_mib: 4.0,
@@ -46,7 +53,7 @@ fn calm(throughput: f64, busy_pct: f64) -> Report {
 }
 
 /// `r` and `n` frames more, which drop on the way to `cores`.
-fn dropping(mut r: Report, cause: &'static str, n: u64, cores: std::ops::Range<usize>) -> Report {
+fn dropping(mut r: Report, cause: Fate, n: u64, cores: std::ops::Range<usize>) -> Report {
     r.drops.insert(cause, n);
     r.drop_pct = 20.0;
     (r.counted.offered, r.counted.dropped) = (r.counted.offered + n, r.counted.dropped + n);
@@ -59,7 +66,7 @@ fn dropping(mut r: Report, cause: &'static str, n: u64, cores: std::ops::Range<u
 
 /// 1.6 M frames per second and core, and 0.1 M dropped: 1.36 of the time at 1600 cycles, 0.85 at 1000.
 fn leaking() -> Report {
-    let mut r = dropping(calm(160.0, 80.0), "ring_full", 1600, 0..16);
+    let mut r = dropping(calm(160.0, 80.0), RING_FULL, 1600, 0..16);
     (r.ddio_hit_pct, r.io_working_set_mib, r.cycles_per_packet) = (35.0, 24.0, 1600.0);
     r.dram_gbps = Dram { read: 150.0, write: 100.0 };
     r
@@ -67,7 +74,7 @@ fn leaking() -> Report {
 
 /// Cores that have too little time: `lost` of 25 600 frames drop.
 fn overloaded(lost: u64) -> Report {
-    dropping(calm(150.0, 100.0), "ring_full", lost, 0..16)
+    dropping(calm(150.0, 100.0), RING_FULL, lost, 0..16)
 }
 
 /// Frames behind later ones of their flow, percent.

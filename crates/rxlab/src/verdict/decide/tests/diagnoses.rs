@@ -17,7 +17,7 @@ fn only(report: &Report, best: &Report) -> Diagnosis {
 /// Two ports of eight cores, 1.9 and 0.6 of their time asked for.
 #[test]
 fn cores_that_do_not_follow_the_traffic_are_named() {
-    let mut r = dropping(calm(160.0, 60.0), "ring_full", 8000, 0..8);
+    let mut r = dropping(calm(160.0, 60.0), RING_FULL, 8000, 0..8);
     r.per_core[..8].iter_mut().for_each(|c| c.mpps = 2.8);
     let unknown = only(&r, &calm(197.0, 80.0));
     assert_eq!(unknown.mechanism, Mechanism::RssImbalance, "nobody has told ports apart");
@@ -34,7 +34,7 @@ fn a_leak_is_named_with_its_numbers() {
     let v = judged(&[pair("privring", &leaking()), pair("rxbisect", &calm(197.0, 80.0))]);
     assert_eq!(winner(&v), (Some("rxbisect"), "loss"));
     let found = &v.diagnoses[0];
-    assert_eq!((found.cause.as_str(), found.mechanism), ("ring_full", Mechanism::CacheLeak));
+    assert_eq!((found.cause, found.mechanism), (Some(RING_FULL), Mechanism::CacheLeak));
     for number in ["24.0 MiB", "35%", "250 Gbps", "ring_full", "rxbisect: 99%"] {
         assert!(found.text.contains(number), "{number} in {}", found.text);
     }
@@ -63,7 +63,7 @@ fn a_leak_without_a_loss_is_worth_a_word_where_it_costs_much_dram_traffic() {
 
 #[test]
 fn one_hot_core_is_imbalance() {
-    let mut r = dropping(calm(150.0, 40.0), "ring_full", 1000, 3..4);
+    let mut r = dropping(calm(150.0, 40.0), RING_FULL, 1000, 3..4);
     r.per_core[3].mpps = 2.0;
     let d = only(&r, &r);
     assert_eq!(d.mechanism, Mechanism::RssImbalance);
@@ -72,14 +72,14 @@ fn one_hot_core_is_imbalance() {
 
 #[test]
 fn drops_of_the_innocent_are_a_clogged_ring() {
-    let mut r = dropping(calm(150.0, 40.0), "no_buffer", 1600, 0..16);
+    let mut r = dropping(calm(150.0, 40.0), NO_BUFFER, 1600, 0..16);
     r.per_core[3].mpps = 2.0;
     assert_eq!(only(&r, &r).mechanism, Mechanism::SharedRingClogged);
 }
 
 #[test]
 fn cores_kept_from_their_frames_are_a_clogged_ring_too() {
-    let mut r = dropping(calm(150.0, 40.0), "no_buffer", 160_000, 0..16);
+    let mut r = dropping(calm(150.0, 40.0), NO_BUFFER, 160_000, 0..16);
     assert_eq!(only(&r, &r).mechanism, Mechanism::SharedRingClogged);
     for core in &mut r.per_core {
         core.busy_pct = 100.0;
@@ -99,25 +99,25 @@ fn too_many_frames_for_all_cores_are_too_little_cpu() {
 fn spare_time_tells_bursts_card_and_transmit_apart() {
     let with = |cause| dropping(calm(190.0, 50.0), cause, 160, 0..16);
     let of = |r: &Report| only(r, r).mechanism;
-    assert_eq!(of(&with("ring_full")), Mechanism::Bursts);
-    assert_eq!(of(&with("nic_buffer_full")), Mechanism::CardToMemory);
-    let mut r = with("nic_buffer_full");
+    assert_eq!(of(&with(RING_FULL)), Mechanism::Bursts);
+    assert_eq!(of(&with(NIC_BUFFER_FULL)), Mechanism::CardToMemory);
+    let mut r = with(NIC_BUFFER_FULL);
     r.nic_busy_pct = Some(99.8);
     assert_eq!(of(&r), Mechanism::NicCoreBusy, "a slow emulator");
     r.nic_busy_pct = Some(60.0);
     assert_eq!(of(&r), Mechanism::CardToMemory);
-    let mut r = with("ring_full");
+    let mut r = with(RING_FULL);
     r.tx_ring_mean = 1000.0;
     assert_eq!(of(&r), Mechanism::Transmit);
-    assert_eq!(of(&with("tx_full")), Mechanism::Transmit);
-    assert_eq!(of(&with("bad_frame")), Mechanism::BadFrames);
-    assert_eq!(of(&with("application")), Mechanism::BadFrames);
+    assert_eq!(of(&with(Fate::TxFull)), Mechanism::Transmit);
+    assert_eq!(of(&with(BAD_FRAME)), Mechanism::BadFrames);
+    assert_eq!(of(&with(Fate::Application)), Mechanism::BadFrames);
 }
 
 /// 16.2 M frames in a second are 889 in a pause of 55 us.
 #[test]
 fn a_pause_explains_a_drop_where_its_frames_fill_the_rings() {
-    let r = dropping(calm(190.0, 50.0), "ring_full", 160, 0..16);
+    let r = dropping(calm(190.0, 50.0), RING_FULL, 160, 0..16);
     let of = |pauses, posted| {
         let c = Contender { pauses, posted, ..contender("x", &r) };
         diagnose(&MACHINE, &c, &contender("best", &r))
@@ -133,13 +133,13 @@ fn a_pause_explains_a_drop_where_its_frames_fill_the_rings() {
 
 #[test]
 fn what_is_refused_at_any_load_is_not_the_cause_while_something_else_drops() {
-    let mut r = dropping(calm(190.0, 50.0), "ring_full", 16, 0..16);
-    for cause in ["bad_frame", "application"] {
+    let mut r = dropping(calm(190.0, 50.0), RING_FULL, 16, 0..16);
+    for cause in [BAD_FRAME, Fate::Application] {
         r = dropping(r, cause, 4_000, 0..16);
     }
-    assert_eq!((dominant(&r), lost(&r)), (Some(("ring_full", 16)), 16));
+    assert_eq!((dominant(&r), lost(&r)), (Some((RING_FULL, 16)), 16));
     let found = only(&r, &r);
-    assert_eq!((found.cause.as_str(), found.mechanism), ("ring_full", Mechanism::Bursts));
+    assert_eq!((found.cause, found.mechanism), (Some(RING_FULL), Mechanism::Bursts));
     // 16 and 8000 of 24 016.
     assert!(
         found.text.starts_with("0.0666% of the frames drop, 100% of them as ring_full"),
@@ -147,7 +147,7 @@ fn what_is_refused_at_any_load_is_not_the_cause_while_something_else_drops() {
         found.text
     );
     assert!(found.text.ends_with("33.3% are refused at any load, as malformed or by the application"));
-    r.drops.remove("ring_full");
+    r.drops.remove(&RING_FULL);
     assert!(clean(&r) && dominant(&r).is_some());
     let found = only(&r, &r);
     assert_eq!(found.mechanism, Mechanism::BadFrames);
@@ -158,8 +158,8 @@ fn what_is_refused_at_any_load_is_not_the_cause_while_something_else_drops() {
 fn nothing_dropped_has_no_cause() {
     let r = calm(197.0, 80.0);
     assert_eq!(dominant(&r), None);
-    assert_eq!(only(&r, &r).cause, "none");
+    assert_eq!(only(&r, &r).cause, None);
     let mut zero = r.clone();
-    zero.drops.insert("ring_full", 0);
+    zero.drops.insert(RING_FULL, 0);
     assert_eq!(dominant(&zero), None, "a counter that stands at 0");
 }

@@ -203,7 +203,7 @@ fn trials_and_starts_make_one_unsure_as_well() {
 
 #[test]
 fn what_is_refused_at_any_load_is_no_loss() {
-    let refusing = |label| pair(label, &dropping(calm(150.0, 80.0), "application", 9000, 0..16));
+    let refusing = |label| pair(label, &dropping(calm(150.0, 80.0), Fate::Application, 9000, 0..16));
     assert_eq!(super::carries(&refusing("a")), Carries::Yes);
     let v = judged(&[refusing("privring"), refusing("shring")]);
     assert_eq!(winner(&v), (None, "none"));
@@ -284,7 +284,7 @@ fn one_alone_has_nobody_to_beat_and_none_is_no_verdict() {
 
 #[test]
 fn nothing_sent_at_all_is_still_ranked() {
-    let mut nothing = dropping(calm(0.0, 100.0), "ring_full", 32_000, 0..16);
+    let mut nothing = dropping(calm(0.0, 100.0), RING_FULL, 32_000, 0..16);
     nothing.counted.sent = 0;
     let v = judged(&[pair("privring", &nothing), pair("shring", &overloaded(3200))]);
     assert_eq!(winner(&v), (Some("shring"), "lost_pct"));

@@ -83,7 +83,7 @@ fn an_overload_is_told_with_the_cores_that_it_takes() {
 
 #[test]
 fn more_cores_are_not_advised_where_few_have_the_load() {
-    let mut hot = dropping(calm(150.0, 40.0), "ring_full", 1000, 3..4);
+    let mut hot = dropping(calm(150.0, 40.0), RING_FULL, 1000, 3..4);
     hot.per_core[3].mpps = 2.0;
     said(
         &[loses("privring", &hot, 60.0)],

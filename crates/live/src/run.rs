@@ -12,6 +12,7 @@ use apps::table::{HashTable, Shape};
 use apps::{App, Cause, Kind};
 use memory::Ps;
 use memory::native::Table;
+use nic::Fate;
 use rings::{Nic, Outcome};
 
 use crate::LiveError;
@@ -103,7 +104,7 @@ fn sum_up<A>(
     let counted = card.port.counters();
     let by_cause: BTreeMap<_, _> = Outcome::ALL
         .into_iter()
-        .filter(|o| *o != Outcome::Delivered && counted.total(*o) > 0)
+        .filter(|o| Fate::of(*o).is_some() && counted.total(*o) > 0)
         .map(|o| (o.name(), counted.total(o)))
         .collect();
     let (dropped, refused) =
@@ -177,7 +178,7 @@ fn app_drops<A>(cores: &[Core<View, A>]) -> BTreeMap<&'static str, u64> {
         let causes =
             Cause::ALL.into_iter().filter(|cause| !matches!(cause, Cause::Consumed | Cause::BadHeader));
         let app = causes.map(|cause| (cause.name(), c.counters.app.of(cause)));
-        let own = [("tx_full", c.counters.tx_full), ("stopped", c.counters.stopped)];
+        let own = [(Fate::TxFull.name(), c.counters.tx_full), ("stopped", c.counters.stopped)];
         for (name, count) in app.chain(own).filter(|(_, count)| *count > 0) {
             *drops.entry(name).or_insert(0) += count;
         }

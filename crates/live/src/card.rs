@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use memory::{Memory, Ps};
-use nic::Port;
+use nic::{Counters, Port};
 use rings::{AnyNic, Frame, Nic, Outcome};
 
 use crate::back::Back;
@@ -27,6 +27,8 @@ pub(crate) struct Card<M: Memory> {
     /// Frames numbered so far, each flow's and all.
     pub(crate) sent: Vec<u32>,
     pub(crate) offered: u64,
+    /// What became of them; a refusal counts each time.
+    pub(crate) fates: Counters,
     /// Calls that stored nothing.
     pub(crate) waits: u64,
     /// From the first frame stored to the last one processed.
@@ -67,7 +69,7 @@ impl<M: Memory> Card<M> {
 
     /// Stores up to `limit` frames of a chunk: all of them where frames may not be lost.
     fn store(&mut self, chunk: usize, turn: u32, limit: usize) {
-        let Card { m, port, flows, .. } = self;
+        let Card { m, port, flows, fates, .. } = self;
         let chunk = &flows.chunks[chunk];
         let count = chunk.flows.len().min(limit);
         let mut frames = [Frame::new(&[], 0, 0, 0); CHUNK];
@@ -83,6 +85,7 @@ impl<M: Memory> Card<M> {
             let mut outcomes = [Outcome::Delivered; CHUNK];
             outcomes[offer..].fill(Outcome::RingFull);
             port.receive_burst(m, chunk.queue, &frames[..offer], &mut outcomes[..offer]);
+            outcomes[..offer].iter().for_each(|o| fates.count(usize::from(chunk.queue), *o));
             port.nic_mut().poll(m);
             if !self.lossless || self.shared.aborted() {
                 break;

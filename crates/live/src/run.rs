@@ -101,7 +101,7 @@ fn sum_up<A>(
     Ended { cores, card }: &mut Ended<A>,
     ledger: fn(&mut A) -> Option<&mut Ledger>,
 ) -> LiveReport {
-    let counted = card.port.counters();
+    let counted = &card.fates;
     let by_cause: BTreeMap<_, _> = Outcome::ALL
         .into_iter()
         .filter(|o| Fate::of(*o).is_some() && counted.total(*o) > 0)

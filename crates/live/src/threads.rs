@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 use apps::{App, Unsent, Worker};
 use memory::{Backing, Geometry, NativeView, Ps, Region, Space};
 use nic::reorder::Order;
-use nic::{Port, TxConfig, TxPort};
+use nic::{Counters, Port, TxConfig, TxPort};
 use packet::{DEFAULT_KEY, Rss};
 use rings::pool::{self, CoreCache};
 use rings::tx::{self, HostTx};
@@ -165,7 +165,7 @@ impl Ends {
         let table = config.indirection();
         let rss = Rss::new(&DEFAULT_KEY, &table).map_err(|e| LiveError::Config(e.to_string()))?;
         let device = nic::Config { rate_bps: 0, max_frame: u32::from(ROOM), ..nic::Config::default() };
-        let port = Port::new(nic_half, rss, config.workers, device);
+        let port = Port::new(nic_half, rss, device);
         let flows = Flows::new(&port, config.flows, config.frame_len, config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
         let places: Arc<[Place]> = flows.places(|q| config.interface.ring_of(q)).into();
@@ -187,6 +187,7 @@ impl Ends {
             sent: vec![0; config.flows as usize],
             flows,
             offered: 0,
+            fates: Counters::new(usize::from(config.workers)),
             waits: 0,
             took: Ps::ZERO,
             shared: shared.clone(),

@@ -84,7 +84,7 @@ impl<A> Threads<A> {
             None => writeln!(dump, "card: does not answer"),
             Some(Err(died)) => return died,
             Some(Ok(card)) => {
-                writeln!(dump, "card: {} frames offered, {:?}", card.offered, card.port.counters())
+                writeln!(dump, "card: {} frames offered, {:?}", card.offered, card.fates)
             }
         };
         LiveError::Stalled { seconds: patience.ns() / 1_000_000_000, dump }

@@ -90,13 +90,11 @@ impl Run {
         let mut view = self.engine.set_up(Agent::Core(0));
         let buffers_free = self.auditor.available(&mut view);
         let meter = self.book.meter.borrow();
-        let delivered: u64 = meter.fates.iter().map(|f| f[rings::Outcome::Delivered as usize]).sum();
-        let all: u64 = meter.fates.iter().flatten().sum();
         let in_nic = meter.in_nic + meter.passing;
         Ok(Conservation {
-            offered: all + in_nic,
-            delivered,
-            dropped: all - delivered,
+            offered: meter.fates.decided() + in_nic,
+            delivered: meter.fates.delivered(),
+            dropped: meter.fates.dropped(),
             in_nic,
             buffers: self.buffers,
             buffers_free,

@@ -16,7 +16,7 @@ mod tx;
 mod wire;
 
 pub use classify::{Class, classify};
-pub use counters::{Counters, Imbalance};
+pub use counters::Counters;
 pub use fate::Fate;
 pub use port::{Arrival, Config, Port};
 pub use tx::{HEAD, Sent, TxConfig, TxPort};

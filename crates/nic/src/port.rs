@@ -4,7 +4,6 @@ use memory::{Memory, Ps};
 use rings::{Frame, Nic, Outcome};
 
 use crate::classify::{Class, classify};
-use crate::counters::{Counters, Imbalance};
 use crate::holding::Holding;
 use crate::wire::Pace;
 
@@ -49,13 +48,11 @@ pub struct Port<R> {
     /// When the pipeline can take the next frame, and the time that it needs for one.
     pipeline: Ps,
     pipeline_gap: Ps,
-    counters: Counters,
-    in_flight: u64,
 }
 
 impl<R> Port<R> {
-    /// A port that spreads frames over `queues` queues of `nic` as `steer` says.
-    pub fn new(nic: R, steer: impl Into<packet::Steer>, queues: u16, config: Config) -> Port<R> {
+    /// A port that spreads frames over the queues of `nic` as `steer` says.
+    pub fn new(nic: R, steer: impl Into<packet::Steer>, config: Config) -> Port<R> {
         Port {
             nic,
             steer: steer.into(),
@@ -64,22 +61,7 @@ impl<R> Port<R> {
             wire: Pace::new(config.rate_bps),
             pipeline: Ps::ZERO,
             pipeline_gap: Ps(1_000_000_000_000_u64.checked_div(config.pipeline_pps).unwrap_or(0)),
-            counters: Counters::new(queues),
-            in_flight: 0,
         }
-    }
-
-    /// What became of the frames.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    /// Offered = delivered + dropped + in flight.
-    ///
-    /// # Errors
-    /// The numbers, where they do not add up.
-    pub fn conserve(&self) -> Result<(), Imbalance> {
-        self.counters.conserve(self.in_flight)
     }
 
     /// Bytes that the card's own buffer holds at most.
@@ -117,19 +99,14 @@ impl<R> Port<R> {
     where
         R: Nic<M>,
     {
-        self.counters.offer(1);
-        self.in_flight = 1;
         let at = self.wire.carry(a.at, a.len);
-        let (queue, outcome) = match self.classify(a.head, a.len) {
+        match self.classify(a.head, a.len) {
             None => (0, self.refuse(m, at, Outcome::BadFrame)),
             Some(class) if !self.holding.admits(at, a.len) => {
                 (class.queue, self.refuse(m, at, Outcome::NicBufferFull))
             }
             Some(class) => (class.queue, self.store(m, at, a, class)),
-        };
-        self.counters.count(queue, outcome);
-        self.in_flight = 0;
-        (queue, outcome)
+        }
     }
 
     /// A frame that is not stored takes its time on the wire all the same. Otherwise a source of such frames
@@ -195,10 +172,6 @@ impl<R> Port<R> {
         R: Nic<M>,
     {
         let n = frames.len().min(out.len());
-        self.counters.offer(n);
         self.nic.deliver(m, queue, &frames[..n], &mut out[..n]);
-        for outcome in &out[..n] {
-            self.counters.count(queue, *outcome);
-        }
     }
 }

@@ -1,10 +1,10 @@
-//! The receive pipeline: what it admits, when it stores, what it counts.
+//! The receive pipeline: what it admits, when it stores, what it tells.
 
 mod clock;
 
 use clock::{Clock, Ring};
 use memory::Ps;
-use nic::{Arrival, Config, Port};
+use nic::{Arrival, Config, Counters, Port};
 use packet::{ByPort, PARTITION_PORT, Rss, Steering, kind};
 use proptest::prelude::*;
 use rings::Outcome;
@@ -24,7 +24,7 @@ fn head(port: u16) -> Vec<u8> {
 }
 
 fn port(ring: Ring, config: Config) -> Port<Ring> {
-    Port::new(ring, Rss::spread(4), 4, config)
+    Port::new(ring, Rss::spread(4), config)
 }
 
 const OPEN: Config = Config { rate_bps: 0, pipeline_pps: 0, buffer_bytes: 3000, max_frame: 2048 };
@@ -38,7 +38,6 @@ fn waits_for_each_frame_and_stores_it_at_its_time() {
     }
     let times: Vec<_> = p.nic().stored.iter().map(|s| s.2).collect();
     assert_eq!(times, [Ps(1_000), Ps(5_000)]);
-    p.conserve().unwrap();
 }
 
 #[test]
@@ -52,8 +51,6 @@ fn the_card_fills_and_drops_when_stores_fall_behind_the_wire() {
     let taken: Vec<_> = (0..23).filter(|i| outcomes[*i] == Outcome::Delivered).collect();
     assert_eq!(taken, [0, 1, 2, 10, 20]);
     assert!(outcomes.iter().all(|o| matches!(o, Outcome::Delivered | Outcome::NicBufferFull)));
-    assert_eq!(p.counters().total(Outcome::NicBufferFull), 18);
-    p.conserve().unwrap();
 }
 
 #[test]
@@ -104,8 +101,6 @@ fn what_is_no_frame_is_named() {
     assert_eq!(got(&head(1), 2049).1, Outcome::BadFrame, "longer than a buffer");
     assert_eq!(got(&head(1)[..30], 60).1, Outcome::Delivered, "only the capture ends inside the header");
     assert_eq!(got(&[0x88; 14], 60), (0, Outcome::Delivered), "an unknown ethertype");
-    assert_eq!(p.counters().total(Outcome::BadFrame), 3);
-    p.conserve().unwrap();
 }
 
 /// As cards do: what is wrong with the packet in a frame is for the host to find.
@@ -151,23 +146,28 @@ fn refused_frames_take_their_time() {
 
 #[test]
 fn rss_chooses_the_queue_and_the_counters_follow() {
+    let mut counted = Counters::new(4);
     let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 999), OPEN));
     let rss = Rss::spread(4);
     for flow in 0..64u16 {
         let bytes = head(flow);
-        let (queue, _) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60 });
+        let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60 });
+        counted.count(usize::from(queue), outcome);
         assert_eq!(queue, rss.queue(rss.hash(&packet::parse(&bytes), &bytes)));
     }
     for queue in 0..4 {
         let stored = p.nic().stored.iter().filter(|s| s.0 == queue).count() as u64;
         assert!(stored > 0);
-        assert_eq!(p.counters().of(queue, Outcome::Delivered), stored);
+        assert_eq!(counted.of(usize::from(queue), Outcome::Delivered), stored);
+        assert_eq!(counted.decided_of(usize::from(queue)), stored);
     }
+    assert_eq!((counted.decided(), counted.delivered(), counted.dropped()), (64, 64, 0));
+    assert_eq!((counted.queues(), counted.of(4, Outcome::Delivered), counted.decided_of(4)), (4, 0, 0));
 }
 
 #[test]
 fn the_udp_port_chooses_the_queue_where_it_steers() {
-    let (mut m, mut p) = (Clock::default(), Port::new(Ring::new(0, 999), ByPort::spread(6), 6, OPEN));
+    let (mut m, mut p) = (Clock::default(), Port::new(Ring::new(0, 999), ByPort::spread(6), OPEN));
     let mut to = |dport: u16| {
         let mut bytes = head(7);
         bytes[36..38].copy_from_slice(&dport.to_be_bytes());
@@ -202,7 +202,7 @@ proptest! {
         let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len });
         let want = if len < 14 { Outcome::BadFrame } else { Outcome::Delivered };
         prop_assert_eq!((queue < 4, outcome), (true, want));
-        prop_assert_eq!(p.conserve(), Ok(()));
+        prop_assert_eq!(p.nic().stored.len(), usize::from(len >= 14));
     }
 
     /// Whatever arrives whenever: no frame vanishes, and the card never holds more than it has room for.
@@ -213,17 +213,17 @@ proptest! {
     ) {
         let config = Config { rate_bps: rate, ..OPEN };
         let (mut m, mut p) = (Clock::default(), port(Ring::new(cost, room), config));
-        let mut at = 0;
+        let (mut at, mut counted) = (0, Counters::new(4));
         for (gap, len, flow, cut) in &frames {
             at += gap;
             let bytes = head(*flow);
             let bytes = &bytes[..bytes.len().saturating_sub(*cut).min(*len as usize)];
-            p.receive(&mut m, &Arrival { at: Ps(at), head: bytes, len: *len });
+            let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(at), head: bytes, len: *len });
+            counted.count(usize::from(queue), outcome);
             prop_assert!(p.held_bytes() <= 3000);
-            prop_assert_eq!(p.conserve(), Ok(()));
         }
-        let c = p.counters();
-        prop_assert_eq!(c.offered(), frames.len() as u64);
-        prop_assert_eq!(c.delivered(), p.nic().stored.len() as u64);
+        let stored = p.nic().stored.len() as u64;
+        prop_assert_eq!((counted.decided(), counted.delivered()), (frames.len() as u64, stored));
+        prop_assert_eq!(counted.dropped(), frames.len() as u64 - stored);
     }
 }

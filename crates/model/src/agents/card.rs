@@ -99,7 +99,7 @@ fn take<R: Nic<View>>(
     if emulated && outcome == Outcome::Delivered {
         meter.passing += 1;
     } else {
-        meter.fates[first + usize::from(queue)][outcome as usize] += 1;
+        meter.fates.count(first + usize::from(queue), outcome);
     }
 }
 

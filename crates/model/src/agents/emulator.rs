@@ -157,7 +157,7 @@ impl Emulator {
                 continue;
             }
             spares.0.push(lies.get());
-            meter.fates[self.plug.first + usize::from(queue)][fate as usize] += 1;
+            meter.fates.count(self.plug.first + usize::from(queue), fate);
             meter.passing -= 1;
         }
     }

@@ -2,13 +2,13 @@
 
 use hdrhistogram::Histogram;
 use memory::Ps;
-use rings::Outcome;
+use nic::Counters;
 use traffic::{Arrival, Source};
 
 /// Counted by the NIC's agents as they go.
 pub(crate) struct Meter {
-    /// Fates by core and outcome.
-    pub fates: Vec<[u64; Outcome::ALL.len()]>,
+    /// What cards have decided, by core.
+    pub fates: Counters,
     /// Frames sent.
     pub sent: u64,
     /// Their bytes, without FCS, by core. A card counts at the first core of its port: those of a port are the sum over
@@ -50,7 +50,7 @@ impl Meter {
             counted: vec![(0, 0); cores],
             part: Histogram::new_with_max(LONGEST, DIGITS)?,
             part_sum: 0,
-            fates: vec![[0; Outcome::ALL.len()]; cores],
+            fates: Counters::new(cores),
             sent: 0,
             sent_bytes: vec![0; cores],
             offered_bytes: vec![0; cores],

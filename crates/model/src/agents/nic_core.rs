@@ -131,7 +131,7 @@ impl SoftPort {
                 meter.in_nic += 1;
                 self.burst.push((frame, class));
             }
-            None => meter.fates[self.plug.first][Outcome::BadFrame as usize] += 1,
+            None => meter.fates.count(self.plug.first, Outcome::BadFrame),
         }
     }
 
@@ -147,7 +147,7 @@ impl SoftPort {
         let mut meter = book.meter.borrow_mut();
         meter.in_nic -= frames.len() as u64;
         for fate in &fates[..frames.len()] {
-            meter.fates[self.plug.first + usize::from(*queue)][*fate as usize] += 1;
+            meter.fates.count(self.plug.first + usize::from(*queue), *fate);
         }
     }
 

@@ -203,7 +203,7 @@ fn per_port(queues: &[u32], w: &Measured, meter: &Meter) -> Vec<PortReport> {
 fn port(w: &Measured, meter: &Meter, port: u32, cores: Range<usize>) -> PortReport {
     let sum = |of: fn(&Snapshot, usize) -> u64| w.grew(|s| cores.clone().map(|core| of(s, core)).sum());
     let gbps = |bytes: u64| w.per_second(bytes) * 8e-9;
-    let decided = || (sum(|s, core| s.fates[core].iter().sum()), sum(|s, core| s.offered_bytes[core]));
+    let decided = || (sum(|s, core| s.fates.decided_of(core)), sum(|s, core| s.offered_bytes[core]));
     let (offered, offered_bytes) = meter.counted(cores.start).unwrap_or_else(decided);
     let drops = sum(|s, core| s.of_any(core, |_| true));
     PortReport {

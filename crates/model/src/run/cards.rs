@@ -41,7 +41,7 @@ pub(super) fn spawn<R: Nic<View> + 'static>(
     wire: Wire,
     book: &Book,
 ) -> Result<(), Error> {
-    let port = Port::new(nic, s.steer.over(plug.queues), plug.queues, receiving(s));
+    let port = Port::new(nic, s.steer.over(plug.queues), receiving(s));
     let (rx_book, tx_book) = (book.clone(), book.clone());
     let emulated = s.emulated;
     let peer = match wire {
@@ -103,7 +103,7 @@ pub(super) fn soft_port(
     let config = Config { rate_bps: 0, max_frame: s.server.buffers.room, ..Config::default() };
     let sent = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head: 0 };
     SoftPort {
-        rx: Port::new(nic, s.steer.over(plug.queues), plug.queues, config),
+        rx: Port::new(nic, s.steer.over(plug.queues), config),
         tx: TxPort::new(nic_tx, plug.buffers, sent),
         plug,
         feed,

@@ -101,7 +101,7 @@ impl Run {
     }
 
     fn offered(&self) -> u64 {
-        self.book.meter.borrow().fates.iter().flatten().sum()
+        self.book.meter.borrow().fates.decided()
     }
 
     /// Runs until the offered rate shows; the step in which rates are compared: twice the time in which
@@ -161,8 +161,9 @@ impl Run {
         looks.n += 1;
         let meter = self.book.meter.borrow();
         looks.passing += meter.passing as f64;
-        for (core, (g, fates)) in self.engine.sim().gauges.iter().zip(&meter.fates).enumerate() {
-            let delivered = fates[rings::Outcome::Delivered as usize];
+        let cores = 0..meter.fates.queues();
+        for (core, g) in cores.zip(&self.engine.sim().gauges) {
+            let delivered = meter.fates.of(core, rings::Outcome::Delivered);
             looks.waiting[core] += delivered.saturating_sub(g.received) as f64;
             looks.tx_filled += g.tx_filled as f64;
         }

@@ -1,7 +1,6 @@
 //! What a run has counted at one moment: snapshots are subtracted from each other.
 
-use nic::Fate;
-use rings::Outcome;
+use nic::{Counters, Fate};
 
 use crate::agents::meter::Meter;
 use crate::engine::gauge::Gauge;
@@ -20,7 +19,7 @@ pub(crate) struct Part {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Snapshot {
     pub at: u64,
-    pub fates: Vec<[u64; Outcome::ALL.len()]>,
+    pub fates: Counters,
     pub sent: u64,
     pub sent_bytes: Vec<u64>,
     pub offered_bytes: Vec<u64>,
@@ -64,7 +63,7 @@ impl Snapshot {
     /// Frames of one core that have met `fate` so far.
     fn of(&self, core: usize, fate: Fate) -> u64 {
         match fate {
-            Fate::Card(outcome) => self.fates[core][outcome as usize],
+            Fate::Card(outcome) => self.fates.of(core, outcome),
             Fate::TxFull => self.gauges[core].tx_full,
             Fate::Application => self.gauges[core].app_drops,
         }
@@ -77,7 +76,7 @@ impl Snapshot {
 
     /// The same, of all cores.
     fn all_of_any(&self, counts: fn(&Fate) -> bool) -> u64 {
-        (0..self.fates.len()).map(|core| self.of_any(core, counts)).sum()
+        (0..self.fates.queues()).map(|core| self.of_any(core, counts)).sum()
     }
 
     /// Frames lost so far: dropped, and not because they are malformed or the application refuses them.
@@ -92,19 +91,18 @@ impl Snapshot {
 
     /// Frames that the card has decided on so far.
     pub(crate) fn decided(&self) -> u64 {
-        self.fates.iter().flatten().sum()
+        self.fates.decided()
     }
 
     /// Frames delivered, or on their way through an emulated NIC, and neither sent nor dropped by their core.
     pub(crate) fn inside(&self) -> u64 {
-        let delivered: u64 = self.fates.iter().map(|f| f[Outcome::Delivered as usize]).sum();
         let dropped = self.all_of_any(|fate| !by_card(fate));
-        (delivered + self.passing).saturating_sub(self.sent + dropped)
+        (self.fates.delivered() + self.passing).saturating_sub(self.sent + dropped)
     }
 
     /// Frames of one fate since `before`, over all cores.
     pub(crate) fn fate_since(&self, before: &Snapshot, fate: Fate) -> u64 {
-        let sum = |s: &Snapshot| (0..s.fates.len()).map(|core| s.of(core, fate)).sum::<u64>();
+        let sum = |s: &Snapshot| (0..s.fates.queues()).map(|core| s.of(core, fate)).sum::<u64>();
         sum(self) - sum(before)
     }
 }

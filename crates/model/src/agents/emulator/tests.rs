@@ -70,7 +70,7 @@ fn arrive(m: &mut View, mut card: CardRings, steer: &packet::Steer, book: &Book)
         let mut meter = book.meter.borrow_mut();
         match out[0] {
             Outcome::Delivered => meter.passing += 1,
-            fate => meter.fates[usize::from(queue)][fate as usize] += 1,
+            fate => meter.fates.count(usize::from(queue), fate),
         }
     }
     m.pause(END + END, false);
@@ -141,9 +141,8 @@ fn check(interface: Interface) {
         }
     }
     let meter = book.meter.borrow();
-    let fates: u64 = meter.fates.iter().flatten().sum();
-    let delivered: u64 = meter.fates.iter().map(|f| f[Outcome::Delivered as usize]).sum();
-    assert_eq!((received, fates, meter.passing), (delivered, FRAMES, 0), "{name}");
+    let delivered = meter.fates.delivered();
+    assert_eq!((received, meter.fates.decided(), meter.passing), (delivered, FRAMES, 0), "{name}");
     assert!(delivered < FRAMES && delivered > FRAMES / 2, "{name}: {delivered}, the cores are behind");
     let mut m = engine.set_up(Agent::Core(0));
     assert_eq!(auditor.shared(&mut m), u64::from(BUFFERS), "{name}: buffers in use");

@@ -41,6 +41,21 @@ impl Cause {
         Cause::SaSpent,
     ];
 
+    /// Whether the frame is lost; otherwise it has ended where it should.
+    pub const fn is_drop(self) -> bool {
+        match self {
+            Cause::Consumed => false,
+            Cause::TtlExpired
+            | Cause::NoRoute
+            | Cause::TableFull
+            | Cause::BadHeader
+            | Cause::BadRequest
+            | Cause::Policy
+            | Cause::TooLong
+            | Cause::SaSpent => true,
+        }
+    }
+
     /// The name in every table and counter.
     pub const fn name(self) -> &'static str {
         match self {
@@ -100,6 +115,11 @@ impl Counters {
     /// Frames dropped for `cause`.
     pub fn of(&self, cause: Cause) -> u64 {
         self.dropped[cause as usize]
+    }
+
+    /// Frames lost, all causes.
+    pub fn lost(&self) -> u64 {
+        Cause::ALL.into_iter().filter(|c| c.is_drop()).map(|c| self.of(c)).sum()
     }
 
     /// Names and values, for reports.

@@ -8,6 +8,7 @@
 mod antagonist;
 mod any;
 mod batch;
+mod fate;
 mod headers;
 pub mod ipsec;
 pub mod kv;
@@ -21,6 +22,7 @@ mod worker;
 pub use antagonist::{Antagonist, AntagonistKind};
 pub use any::{AnyApp, Kind};
 pub use batch::{Batch, Cause, Counters, Verdict};
+pub use fate::Fate;
 pub use headers::{End, Headers, SEEN};
 pub use worker::{Unsent, Worker, WorkerCounters};
 

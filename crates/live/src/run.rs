@@ -9,10 +9,9 @@ use apps::lb::{self, Lb};
 use apps::nat::Nat;
 use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
-use apps::{App, Cause, Kind};
+use apps::{App, Cause, Fate, Kind};
 use memory::Ps;
 use memory::native::Table;
-use nic::Fate;
 use rings::{Nic, Outcome};
 
 use crate::LiveError;

@@ -190,7 +190,7 @@ fn a_slow_emulator_drops_as_the_nic_that_it_is() {
         assert!(r.nic_busy_pct.unwrap() > 99.0, "{name}");
         assert_eq!(
             r.drops.keys().collect::<Vec<_>>(),
-            [&nic::Fate::Card(rings::Outcome::NicBufferFull)],
+            [&apps::Fate::Card(rings::Outcome::NicBufferFull)],
             "{name}: {:?}",
             r.drops
         );

@@ -73,7 +73,7 @@ fn it_is_told_only_where_cores_share_a_ring() {
 #[test]
 fn the_gateway_sends_two_thirds_and_its_frames_grow() {
     let r = four_cores(corec(4), App::Ipsec, 10_000, 1.0);
-    let dropped = r.drops[&nic::Fate::Application] as f64
+    let dropped = r.drops[&apps::Fate::App(None)] as f64
         / (r.conservation.offered as f64 * r.measured_s / (r.measured_s + r.warmup_s));
     assert!((0.3..0.37).contains(&dropped), "{dropped}");
     // A third as it came, a third of 46 B of packet in 100 B and a link header.

@@ -2,8 +2,6 @@
 
 use rings::Outcome;
 
-use crate::fate::Fate;
-
 /// Number of outcomes.
 const KINDS: usize = Outcome::ALL.len();
 
@@ -58,6 +56,6 @@ impl Counters {
 
     /// Frames dropped, all causes.
     pub fn dropped(&self) -> u64 {
-        Outcome::ALL.into_iter().filter(|o| Fate::of(*o).is_some()).map(|o| self.total(o)).sum()
+        Outcome::ALL.into_iter().filter(|o| o.is_drop()).map(|o| self.total(o)).sum()
     }
 }

@@ -4,11 +4,10 @@
 //! Receive: parse -> RSS -> admit ([`Port`]) -> deliver (a [`rings::Nic`]). Every frame ends in one
 //! named [`rings::Outcome`], counted per queue. The pipeline is generic over [`memory::Memory`]: the
 //! same lines run on real memory and in the modelled server. [`reorder`] judges the order in which frames
-//! come out; [`Fate`] names what became of those that do not.
+//! come out.
 
 mod classify;
 mod counters;
-mod fate;
 mod holding;
 mod port;
 pub mod reorder;
@@ -17,7 +16,6 @@ mod wire;
 
 pub use classify::{Class, classify};
 pub use counters::Counters;
-pub use fate::Fate;
 pub use port::{Arrival, Config, Port};
 pub use tx::{HEAD, Sent, TxConfig, TxPort};
 pub use wire::{OVERHEAD, Pace};

@@ -1,6 +1,6 @@
 //! A core that receives: its worker, until the run is over.
 
-use apps::{Cause, Worker};
+use apps::Worker;
 use memory::{Memory, Ps};
 use rings::AnyHost;
 
@@ -28,8 +28,7 @@ pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Bo
         g.received = done.received;
         g.tx_filled = u64::from(worker.tx().filled());
         g.tx_full = done.tx_full;
-        let drops = Cause::ALL.iter().filter(|c| **c != Cause::Consumed);
-        g.app_drops = drops.map(|c| done.app.of(*c)).sum();
+        g.app = done.app;
         if n == 0 {
             m.idle();
         }

@@ -9,8 +9,8 @@ pub(crate) struct Gauge {
     pub tx_filled: u64,
     /// Frames dropped because the transmit ring had no room.
     pub tx_full: u64,
-    /// Frames dropped by the application.
-    pub app_drops: u64,
+    /// What the application did.
+    pub app: apps::Counters,
     /// Time spent taking buffers from the shared pool, and giving them back, ps.
     pub taking: u64,
     /// See `taking`.

@@ -3,8 +3,8 @@
 use core::ops::Range;
 use std::collections::BTreeMap;
 
+use apps::Fate;
 use memory::Ps;
-use nic::Fate;
 use nic::reorder::Found;
 
 use super::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use nic::Fate;
-use serde::{Serialize, Serializer};
+use apps::Fate;
+use serde::Serialize;
 
 /// Latency in microseconds, wire to wire, with the load generator's stated constant.
 #[derive(Clone, Debug, Default, Serialize)]
@@ -143,7 +143,6 @@ pub struct Report {
     /// Dropped share of what was offered, percent.
     pub drop_pct: f64,
     /// Drops by cause in the measured window.
-    #[serde(serialize_with = "by_name")]
     pub drops: BTreeMap<Fate, u64>,
     /// Latency.
     pub latency_us: Latency,
@@ -195,9 +194,4 @@ pub struct Report {
     pub settled: bool,
     /// Packets simulated in all.
     pub packets: u64,
-}
-
-/// Writes fates by their names.
-fn by_name<S: Serializer>(drops: &BTreeMap<Fate, u64>, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_map(drops.iter().map(|(fate, n)| (fate.name(), n)))
 }

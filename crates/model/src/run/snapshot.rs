@@ -1,6 +1,7 @@
 //! What a run has counted at one moment: snapshots are subtracted from each other.
 
-use nic::{Counters, Fate};
+use apps::Fate;
+use nic::Counters;
 
 use crate::agents::meter::Meter;
 use crate::engine::gauge::Gauge;
@@ -65,7 +66,8 @@ impl Snapshot {
         match fate {
             Fate::Card(outcome) => self.fates.of(core, outcome),
             Fate::TxFull => self.gauges[core].tx_full,
-            Fate::Application => self.gauges[core].app_drops,
+            Fate::App(None) => self.gauges[core].app.lost(),
+            Fate::App(Some(cause)) => self.gauges[core].app.of(cause),
         }
     }
 
@@ -111,6 +113,6 @@ impl Snapshot {
 pub(crate) fn by_card(fate: &Fate) -> bool {
     match fate {
         Fate::Card(_) => true,
-        Fate::TxFull | Fate::Application => false,
+        Fate::TxFull | Fate::App(_) => false,
     }
 }

@@ -39,6 +39,21 @@ impl Outcome {
         Outcome::LinkDown,
     ];
 
+    /// Whether the frame is lost; otherwise somebody has it.
+    pub const fn is_drop(self) -> bool {
+        match self {
+            Outcome::Delivered => false,
+            Outcome::RingFull
+            | Outcome::NoBuffer
+            | Outcome::NicBufferFull
+            | Outcome::NoCredit
+            | Outcome::BadFrame
+            | Outcome::QueueStopped
+            | Outcome::Filtered
+            | Outcome::LinkDown => true,
+        }
+    }
+
     /// The name in every table and counter.
     pub const fn name(self) -> &'static str {
         match self {

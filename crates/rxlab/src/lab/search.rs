@@ -103,7 +103,7 @@ fn bisect(search: &Search, mut probe: impl FnMut(f64) -> Result<bool, Fail>) -> 
 
 #[cfg(test)]
 mod tests {
-    use nic::Fate;
+    use apps::Fate;
     use rings::Outcome;
 
     use super::*;
@@ -138,7 +138,7 @@ mod tests {
     fn frames_that_nobody_wants_do_not_count() {
         let mut report = Report::default();
         report.drops.insert(Fate::Card(Outcome::BadFrame), 7);
-        report.drops.insert(Fate::Application, 7);
+        report.drops.insert(Fate::App(None), 7);
         assert!(clean(&report));
         report.drops.insert(Fate::Card(Outcome::RingFull), 1);
         assert!(!clean(&report));

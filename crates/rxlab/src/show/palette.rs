@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use nic::Fate;
+use apps::Fate;
 use rings::Outcome;
 
 /// The number of a colour's variable.
@@ -23,7 +23,7 @@ const CAUSES: [Fate; Fate::ALL.len()] = [
     Fate::Card(Outcome::NicBufferFull),
     Fate::Card(Outcome::NoCredit),
     Fate::TxFull,
-    Fate::Application,
+    Fate::App(None),
     Fate::Card(Outcome::BadFrame),
     Fate::Card(Outcome::QueueStopped),
     Fate::Card(Outcome::Filtered),

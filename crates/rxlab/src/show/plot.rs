@@ -301,7 +301,7 @@ mod tests {
         let many: Vec<_> = (0..40).map(|i| (format!("{i}/4096"), NEUTRAL)).collect();
         for plot in [
             bars("t", "Gbps", &names, &two(None), false).unwrap(),
-            bars("t", "Gbps", &names, &two(Some(Colour::cause(nic::Fate::TxFull))), true).unwrap(),
+            bars("t", "Gbps", &names, &two(Some(Colour::cause(apps::Fate::TxFull))), true).unwrap(),
             bars("t", "Gbps", &many, &two(None), false).unwrap(),
             bars("t", "Gbps", &[], &[], false).unwrap(),
             lines("t", "Gbps", ("ring", Scale::Doubling), &curves(), "d").unwrap(),

@@ -3,9 +3,9 @@
 mod load;
 mod words;
 
+use apps::Fate;
 use model::Report;
 use model::profile::Server;
-use nic::Fate;
 use rings::Outcome;
 use serde::{Serialize, Serializer};
 
@@ -188,7 +188,7 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<Fate>, loa
     match cause {
         None if leaks && leaks_much(m, r, best) => Mechanism::CacheLeak,
         None => Mechanism::None,
-        Some(Fate::Card(Outcome::BadFrame) | Fate::Application) => Mechanism::BadFrames,
+        Some(Fate::Card(Outcome::BadFrame) | Fate::App(_)) => Mechanism::BadFrames,
         Some(Fate::TxFull) => Mechanism::Transmit,
         Some(Fate::Card(Outcome::NicBufferFull)) if nic_behind => Mechanism::NicCoreBusy,
         Some(_) if load.ports_apart().is_some() => Mechanism::PortImbalance,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nic::Fate;
+use apps::Fate;
 
 use super::Comparison;
 use crate::fail::Fail;

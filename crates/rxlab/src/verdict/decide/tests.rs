@@ -6,8 +6,8 @@ mod sentences;
 
 use std::collections::BTreeMap;
 
+use apps::Fate;
 use model::{CoreReport, Counted, Dram, Latency, Report};
-use nic::Fate;
 use rings::Outcome;
 
 use super::*;

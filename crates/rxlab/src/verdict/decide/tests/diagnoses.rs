@@ -111,7 +111,7 @@ fn spare_time_tells_bursts_card_and_transmit_apart() {
     assert_eq!(of(&r), Mechanism::Transmit);
     assert_eq!(of(&with(Fate::TxFull)), Mechanism::Transmit);
     assert_eq!(of(&with(BAD_FRAME)), Mechanism::BadFrames);
-    assert_eq!(of(&with(Fate::Application)), Mechanism::BadFrames);
+    assert_eq!(of(&with(Fate::App(None))), Mechanism::BadFrames);
 }
 
 /// 16.2 M frames in a second are 889 in a pause of 55 us.
@@ -134,7 +134,7 @@ fn a_pause_explains_a_drop_where_its_frames_fill_the_rings() {
 #[test]
 fn what_is_refused_at_any_load_is_not_the_cause_while_something_else_drops() {
     let mut r = dropping(calm(190.0, 50.0), RING_FULL, 16, 0..16);
-    for cause in [BAD_FRAME, Fate::Application] {
+    for cause in [BAD_FRAME, Fate::App(None)] {
         r = dropping(r, cause, 4_000, 0..16);
     }
     assert_eq!((dominant(&r), lost(&r)), (Some((RING_FULL, 16)), 16));

@@ -203,7 +203,7 @@ fn trials_and_starts_make_one_unsure_as_well() {
 
 #[test]
 fn what_is_refused_at_any_load_is_no_loss() {
-    let refusing = |label| pair(label, &dropping(calm(150.0, 80.0), Fate::Application, 9000, 0..16));
+    let refusing = |label| pair(label, &dropping(calm(150.0, 80.0), Fate::App(None), 9000, 0..16));
     assert_eq!(super::carries(&refusing("a")), Carries::Yes);
     let v = judged(&[refusing("privring"), refusing("shring")]);
     assert_eq!(winner(&v), (None, "none"));

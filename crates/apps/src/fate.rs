@@ -3,6 +3,9 @@
 use core::cmp::Ordering;
 
 use rings::Outcome;
+use serde::{Serialize, Serializer};
+
+use crate::Cause;
 
 /// Where a frame ended that did not come back. Reports count by it, and tell causes by [`name`](Self::name).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,12 +14,13 @@ pub enum Fate {
     Card(Outcome),
     /// The transmit ring of its core had no room.
     TxFull,
-    /// The application dropped it, for whatever cause of its own.
-    Application,
+    /// The application dropped it: for which cause, or none where a report tells the sum of all its causes.
+    App(Option<Cause>),
 }
 
 impl Fate {
-    /// All fates: those of the card in the order of its outcomes, then those behind it.
+    /// All fates, of which every dropped frame has one: those of the card in the order of its outcomes, then those
+    /// behind it. The application's causes are one.
     pub const ALL: [Fate; 10] = [
         Fate::Card(Outcome::RingFull),
         Fate::Card(Outcome::NoBuffer),
@@ -27,22 +31,12 @@ impl Fate {
         Fate::Card(Outcome::Filtered),
         Fate::Card(Outcome::LinkDown),
         Fate::TxFull,
-        Fate::Application,
+        Fate::App(None),
     ];
 
     /// The fate of a frame that met `outcome` at the card; none where a core has it now.
     pub const fn of(outcome: Outcome) -> Option<Fate> {
-        match outcome {
-            Outcome::Delivered => None,
-            Outcome::RingFull
-            | Outcome::NoBuffer
-            | Outcome::NicBufferFull
-            | Outcome::NoCredit
-            | Outcome::BadFrame
-            | Outcome::QueueStopped
-            | Outcome::Filtered
-            | Outcome::LinkDown => Some(Fate::Card(outcome)),
-        }
+        if outcome.is_drop() { Some(Fate::Card(outcome)) } else { None }
     }
 
     /// The name in every table and report.
@@ -50,14 +44,15 @@ impl Fate {
         match self {
             Fate::Card(outcome) => outcome.name(),
             Fate::TxFull => "tx_full",
-            Fate::Application => "application",
+            Fate::App(None) => "application",
+            Fate::App(Some(cause)) => cause.name(),
         }
     }
 
     /// Whether such frames drop at any load: they say nothing of what a server can carry.
     pub const fn at_any_load(self) -> bool {
         match self {
-            Fate::Card(Outcome::BadFrame) | Fate::Application => true,
+            Fate::Card(Outcome::BadFrame) | Fate::App(_) => true,
             Fate::Card(
                 Outcome::Delivered
                 | Outcome::RingFull
@@ -92,6 +87,12 @@ impl core::fmt::Display for Fate {
     }
 }
 
+impl Serialize for Fate {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -119,10 +120,18 @@ mod tests {
         assert_eq!(format!("{:>12}", Fate::TxFull), "     tx_full");
     }
 
+    /// Maps hold fates by name: two of one name would be one.
+    #[test]
+    fn causes_of_the_application_have_names_of_their_own() {
+        let causes = Cause::ALL.into_iter().map(|cause| Fate::App(Some(cause)));
+        let all: BTreeSet<Fate> = Fate::ALL.into_iter().chain(causes).collect();
+        assert_eq!(all.len(), Fate::ALL.len() + Cause::ALL.len());
+    }
+
     #[test]
     fn every_outcome_that_is_a_drop_is_a_fate_and_no_other() {
         let card: Vec<Fate> = Outcome::ALL.into_iter().filter_map(Fate::of).collect();
-        assert_eq!([&card[..], &[Fate::TxFull, Fate::Application]].concat(), Fate::ALL);
+        assert_eq!([&card[..], &[Fate::TxFull, Fate::App(None)]].concat(), Fate::ALL);
         assert_eq!(Fate::of(Outcome::Delivered), None);
     }
 

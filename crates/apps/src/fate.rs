@@ -14,6 +14,8 @@ pub enum Fate {
     Card(Outcome),
     /// The transmit ring of its core had no room.
     TxFull,
+    /// Its core stopped before the transmit ring had room.
+    Stopped,
     /// The application dropped it: for which cause, or none where a report tells the sum of all its causes.
     App(Option<Cause>),
 }
@@ -21,7 +23,7 @@ pub enum Fate {
 impl Fate {
     /// All fates, of which every dropped frame has one: those of the card in the order of its outcomes, then those
     /// behind it. The application's causes are one.
-    pub const ALL: [Fate; 10] = [
+    pub const ALL: [Fate; 11] = [
         Fate::Card(Outcome::RingFull),
         Fate::Card(Outcome::NoBuffer),
         Fate::Card(Outcome::NicBufferFull),
@@ -31,6 +33,7 @@ impl Fate {
         Fate::Card(Outcome::Filtered),
         Fate::Card(Outcome::LinkDown),
         Fate::TxFull,
+        Fate::Stopped,
         Fate::App(None),
     ];
 
@@ -44,6 +47,7 @@ impl Fate {
         match self {
             Fate::Card(outcome) => outcome.name(),
             Fate::TxFull => "tx_full",
+            Fate::Stopped => "stopped",
             Fate::App(None) => "application",
             Fate::App(Some(cause)) => cause.name(),
         }
@@ -63,7 +67,8 @@ impl Fate {
                 | Outcome::Filtered
                 | Outcome::LinkDown,
             )
-            | Fate::TxFull => false,
+            | Fate::TxFull
+            | Fate::Stopped => false,
         }
     }
 }
@@ -100,7 +105,7 @@ mod tests {
     use super::*;
 
     /// Files and scripts know these names.
-    const NAMES: [&str; 10] = [
+    const NAMES: [&str; 11] = [
         "application",
         "bad_frame",
         "filtered",
@@ -110,6 +115,7 @@ mod tests {
         "no_credit",
         "queue_stopped",
         "ring_full",
+        "stopped",
         "tx_full",
     ];
 
@@ -131,7 +137,7 @@ mod tests {
     #[test]
     fn every_outcome_that_is_a_drop_is_a_fate_and_no_other() {
         let card: Vec<Fate> = Outcome::ALL.into_iter().filter_map(Fate::of).collect();
-        assert_eq!([&card[..], &[Fate::TxFull, Fate::App(None)]].concat(), Fate::ALL);
+        assert_eq!([&card[..], &[Fate::TxFull, Fate::Stopped, Fate::App(None)]].concat(), Fate::ALL);
         assert_eq!(Fate::of(Outcome::Delivered), None);
     }
 

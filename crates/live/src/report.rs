@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use apps::{Cause, Fate};
 use serde::Serialize;
 
 use crate::antagonist::Pressed;
@@ -27,13 +28,13 @@ pub struct LiveReport {
     /// Frames stored in a ring.
     pub delivered: u64,
     /// Frames that the card dropped, by cause.
-    pub dropped: BTreeMap<&'static str, u64>,
+    pub dropped: BTreeMap<Fate, u64>,
     /// Where the card waits: refusals by cause, each offered again.
-    pub refused: BTreeMap<&'static str, u64>,
+    pub refused: BTreeMap<Fate, u64>,
     /// Frames received by each worker.
     pub received: Vec<u64>,
-    /// Frames that applications dropped, by cause; a full transmit ring is `tx_full`.
-    pub app_dropped: BTreeMap<&'static str, u64>,
+    /// Frames that reached a worker and no further, by cause.
+    pub app_dropped: BTreeMap<Fate, u64>,
     /// Frames that reached their end and were checked there.
     pub checked: u64,
     /// What was wrong with them; `missing` includes frames that were dropped and counted.
@@ -65,7 +66,7 @@ impl LiveReport {
         let dropped: u64 = self.dropped.values().sum();
         let app_dropped: u64 = self.app_dropped.values().sum();
         // Frames that an application is told to drop are no loss.
-        let meant: u64 = self.app_dropped.get(apps::Cause::Policy.name()).copied().unwrap_or(0);
+        let meant: u64 = self.app_dropped.get(&Fate::App(Some(Cause::Policy))).copied().unwrap_or(0);
         let received: u64 = self.received.iter().sum();
         let f = &self.faults;
         let rules = [
@@ -92,17 +93,19 @@ impl LiveReport {
 
 #[cfg(test)]
 mod tests {
+    use rings::Outcome;
+
     use super::*;
 
     #[test]
     fn every_rule_can_fail() {
-        let drops = |n| BTreeMap::from([("ring_full", n)]);
+        let drops = |n| BTreeMap::from([(Fate::Card(Outcome::RingFull), n)]);
         let good = LiveReport {
             offered: 10,
             delivered: 8,
             dropped: drops(2),
             received: vec![5, 3],
-            app_dropped: BTreeMap::from([("tx_full", 1)]),
+            app_dropped: BTreeMap::from([(Fate::TxFull, 1)]),
             checked: 7,
             faults: Faults { missing: 3, ..Faults::default() },
             ..LiveReport::default()

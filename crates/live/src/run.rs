@@ -103,8 +103,8 @@ fn sum_up<A>(
     let counted = &card.fates;
     let by_cause: BTreeMap<_, _> = Outcome::ALL
         .into_iter()
-        .filter(|o| Fate::of(*o).is_some() && counted.total(*o) > 0)
-        .map(|o| (o.name(), counted.total(o)))
+        .filter_map(|o| Some((Fate::of(o)?, counted.total(o))))
+        .filter(|(_, count)| *count > 0)
         .collect();
     let (dropped, refused) =
         if config.lossless { (BTreeMap::new(), by_cause) } else { (by_cause, BTreeMap::new()) };
@@ -171,15 +171,15 @@ fn close<A>(
 }
 
 /// Frames that reached a worker and no further, by cause.
-fn app_drops<A>(cores: &[Core<View, A>]) -> BTreeMap<&'static str, u64> {
+fn app_drops<A>(cores: &[Core<View, A>]) -> BTreeMap<Fate, u64> {
     let mut drops = BTreeMap::new();
     for c in cores {
-        let causes =
-            Cause::ALL.into_iter().filter(|cause| !matches!(cause, Cause::Consumed | Cause::BadHeader));
-        let app = causes.map(|cause| (cause.name(), c.counters.app.of(cause)));
-        let own = [(Fate::TxFull.name(), c.counters.tx_full), ("stopped", c.counters.stopped)];
-        for (name, count) in app.chain(own).filter(|(_, count)| *count > 0) {
-            *drops.entry(name).or_insert(0) += count;
+        // A bad header is a torn frame here: `close` counts it.
+        let causes = Cause::ALL.into_iter().filter(|cause| cause.is_drop() && *cause != Cause::BadHeader);
+        let app = causes.map(|cause| (Fate::App(Some(cause)), c.counters.app.of(cause)));
+        let own = [(Fate::TxFull, c.counters.tx_full), (Fate::Stopped, c.counters.stopped)];
+        for (fate, count) in app.chain(own).filter(|(_, count)| *count > 0) {
+            *drops.entry(fate).or_insert(0) += count;
         }
     }
     drops

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a run that fails fails its test")]
 
-use apps::Kind;
+use apps::{Cause, Fate, Kind};
 use live::{Config, LiveError, LiveReport, Work, run};
 use memory::Ps;
 use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
@@ -137,7 +137,7 @@ fn the_gateway_drops_a_third_of_all_flows_and_seals_a_third() {
             ..Config::new(Interface::PrivRing(privring::Sizes { ring: 256 }))
         };
         let report = run(&config).unwrap_or_else(|e| panic!("{e}"));
-        let dropped = report.app_dropped["policy"];
+        let dropped = report.app_dropped[&Fate::App(Some(Cause::Policy))];
         assert_eq!((report.app_dropped.len(), report.checked + dropped), (1, config.packets));
         let third = config.packets / 4..config.packets / 2;
         assert!(third.contains(&dropped) && third.contains(&report.counters["opened"]), "{report:?}");

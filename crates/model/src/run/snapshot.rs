@@ -66,6 +66,7 @@ impl Snapshot {
         match fate {
             Fate::Card(outcome) => self.fates.of(core, outcome),
             Fate::TxFull => self.gauges[core].tx_full,
+            Fate::Stopped => 0, // cores stop when the run is over
             Fate::App(None) => self.gauges[core].app.lost(),
             Fate::App(Some(cause)) => self.gauges[core].app.of(cause),
         }
@@ -113,6 +114,6 @@ impl Snapshot {
 pub(crate) fn by_card(fate: &Fate) -> bool {
     match fate {
         Fate::Card(_) => true,
-        Fate::TxFull | Fate::App(_) => false,
+        Fate::TxFull | Fate::Stopped | Fate::App(_) => false,
     }
 }

@@ -206,14 +206,17 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<Fate>, loa
         Some(_) if load.most() || load.mean_pct() >= 100.0 * OVERLOADED => Mechanism::CoresBusy,
         Some(Fate::Card(Outcome::NicBufferFull)) => Mechanism::CardToMemory,
         Some(_) if c.in_a_pause(m) * PAUSE_FILLS >= c.posted as f64 => Mechanism::Pauses,
-        Some(Fate::Card(
-            Outcome::Delivered
-            | Outcome::RingFull
-            | Outcome::NoBuffer
-            | Outcome::NoCredit
-            | Outcome::QueueStopped
-            | Outcome::Filtered
-            | Outcome::LinkDown,
-        )) => Mechanism::Bursts,
+        Some(
+            Fate::Card(
+                Outcome::Delivered
+                | Outcome::RingFull
+                | Outcome::NoBuffer
+                | Outcome::NoCredit
+                | Outcome::QueueStopped
+                | Outcome::Filtered
+                | Outcome::LinkDown,
+            )
+            | Fate::Stopped,
+        ) => Mechanism::Bursts,
     }
 }

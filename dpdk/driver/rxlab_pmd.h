@@ -128,6 +128,60 @@ enum rxlab_idle {
 };
 
 /**
+ * What became of a frame at the card: delivered, or dropped and why. The same name is the CLI's column, the
+ * report's row and the driver's xstat.
+ */
+enum rxlab_outcome
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * In a buffer, and its completion published.
+   */
+  RXLAB_OUTCOME_DELIVERED,
+  /**
+   * The ring through which this queue learns of frames has no room: its core is behind.
+   */
+  RXLAB_OUTCOME_RING_FULL,
+  /**
+   * No empty buffer was posted where this queue may take one.
+   */
+  RXLAB_OUTCOME_NO_BUFFER,
+  /**
+   * The card's own buffer overflowed before the host took the frame.
+   */
+  RXLAB_OUTCOME_NIC_BUFFER_FULL,
+  /**
+   * A credit scheme had none left.
+   */
+  RXLAB_OUTCOME_NO_CREDIT,
+  /**
+   * It is no Ethernet frame, or longer than a buffer.
+   */
+  RXLAB_OUTCOME_BAD_FRAME,
+  /**
+   * Its queue is stopped.
+   */
+  RXLAB_OUTCOME_QUEUE_STOPPED,
+  /**
+   * The port's address filters do not let it in.
+   */
+  RXLAB_OUTCOME_FILTERED,
+  /**
+   * The port's link is down.
+   */
+  RXLAB_OUTCOME_LINK_DOWN,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rxlab_outcome rxlab_outcome;
+#else
+typedef uint8_t rxlab_outcome;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * A port's arguments, each checked when it is set.
  */
 struct rxlab_args;
@@ -438,8 +492,6 @@ struct rxlab_segment {
    */
   bool last;
 };
-
-
 
 #ifdef __cplusplus
 extern "C" {

@@ -22,17 +22,16 @@ rxlab_rx_outcome(const struct rxlab_dev *d, uint16_t queue, uint32_t outcome)
 	return rxlab_since_reset(d, &d->now.nic.rx[queue].outcome[outcome]);
 }
 
-/* The first of the outcomes, in the order of Outcome in crates/rings. */
-enum { DELIVERED, RING_FULL, NO_BUFFER, NIC_BUFFER_FULL, NO_CREDIT, BAD_FRAME };
-
 static void
 add_rx(const struct rxlab_dev *d, uint16_t q, struct rte_eth_stats *stats)
 {
-	uint64_t packets = rxlab_rx_outcome(d, q, DELIVERED);
+	uint64_t packets = rxlab_rx_outcome(d, q, RXLAB_OUTCOME_DELIVERED);
 	uint64_t bytes = rxlab_since_reset(d, &d->now.nic.rx[q].bytes);
-	uint64_t bad = rxlab_rx_outcome(d, q, BAD_FRAME);
-	uint64_t missed = rxlab_rx_outcome(d, q, RING_FULL) + rxlab_rx_outcome(d, q, NO_BUFFER) +
-		rxlab_rx_outcome(d, q, NIC_BUFFER_FULL) + rxlab_rx_outcome(d, q, NO_CREDIT);
+	uint64_t bad = rxlab_rx_outcome(d, q, RXLAB_OUTCOME_BAD_FRAME);
+	uint64_t missed = rxlab_rx_outcome(d, q, RXLAB_OUTCOME_RING_FULL) +
+		rxlab_rx_outcome(d, q, RXLAB_OUTCOME_NO_BUFFER) +
+		rxlab_rx_outcome(d, q, RXLAB_OUTCOME_NIC_BUFFER_FULL) +
+		rxlab_rx_outcome(d, q, RXLAB_OUTCOME_NO_CREDIT);
 
 	stats->ipackets += packets;
 	stats->ibytes += bytes;

@@ -6,7 +6,7 @@ use std::path::Path;
 use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
 
 /// Rust's names and C's.
-const NAMES: [(&str, &str); 20] = [
+const NAMES: [(&str, &str); 21] = [
     ("Args", "rxlab_args"),
     ("Buf", "uint64_t"),
     ("Completion", "rxlab_completion"),
@@ -18,6 +18,7 @@ const NAMES: [(&str, &str); 20] = [
     ("Lower", "rxlab_lower"),
     ("LowerFrame", "rxlab_frame"),
     ("NicCoreHandle", "rxlab_nic_core"),
+    ("Outcome", "rxlab_outcome"),
     ("Port", "rxlab_port"),
     ("Refill", "rxlab_refill"),
     ("RssConf", "rxlab_rss"),
@@ -42,8 +43,9 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }
     let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
+    // The last is cbindgen's name for Outcome::ALL.
     let not_ours =
-        ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "Outcome"].iter().chain(&dynamic);
+        ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "ALLOutcome"].iter().chain(&dynamic);
     let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
     let config = Config {
         language: Language::C,
@@ -57,7 +59,13 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
             prefix_with_name: true,
             ..EnumConfig::default()
         },
-        export: ExportConfig { rename, exclude: not_ours, ..ExportConfig::default() },
+        // No call takes an Outcome, but its numbers are the places in `rxlab_rx_counters`.
+        export: ExportConfig {
+            rename,
+            include: vec!["Outcome".into()],
+            exclude: not_ours,
+            ..ExportConfig::default()
+        },
         ..Config::default()
     };
     let parts = [root.join("src/lib.rs"), root.join("../rings/src/lib.rs")];

@@ -1,6 +1,6 @@
 //! What becomes of a frame, by one name everywhere.
 
-/// The fate of a frame: delivered, or dropped and why. The same name is the CLI's column, the
+/// What became of a frame at the card: delivered, or dropped and why. The same name is the CLI's column, the
 /// report's row and the driver's xstat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]

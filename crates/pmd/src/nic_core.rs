@@ -5,6 +5,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use rustix::io::Errno;
+use rustix::thread::{CpuSet, sched_setaffinity};
+
 use crate::engine::shared::SharedEngine;
 use crate::error::Error;
 
@@ -134,15 +137,11 @@ impl NicCore {
 
 /// Binds the calling thread to `cpu`.
 fn pin(cpu: u32) -> std::io::Result<()> {
-    // SAFETY: a `cpu_set_t` is plain bits, of which zeros are the empty set.
-    let mut set: libc::cpu_set_t = unsafe { core::mem::zeroed() };
-    if cpu as usize >= 8 * size_of::<libc::cpu_set_t>() {
-        return Err(std::io::Error::from_raw_os_error(libc::EINVAL));
+    let cpu = cpu as usize;
+    if cpu >= CpuSet::MAX_CPU {
+        return Err(Errno::INVAL.into());
     }
-    // SAFETY: the CPU is within the set; the set outlives the call; 0 is the calling thread.
-    let failed = unsafe {
-        libc::CPU_SET(cpu as usize, &mut set);
-        libc::sched_setaffinity(0, size_of::<libc::cpu_set_t>(), &set)
-    };
-    if failed == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    let mut set = CpuSet::new();
+    set.set(cpu);
+    Ok(sched_setaffinity(None, &set)?) // the calling thread
 }

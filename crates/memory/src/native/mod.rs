@@ -4,6 +4,7 @@
 //! code can neither outlive it nor leave it. Every shared word is an atomic.
 
 mod foreign;
+mod pages;
 mod payload;
 mod region;
 mod view;

@@ -3,9 +3,9 @@
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::alloc::{self, Layout};
 use std::io;
 
+use super::pages::{self, HUGE_PAGE};
 use super::payload::{Buffers, Payload};
 use super::view::{NativeView, Table, Words};
 use crate::{Field, Geometry, LINE, LayoutError, Space, WORD};
@@ -20,8 +20,6 @@ pub enum Backing {
     /// An anonymous mapping with 2 MB pages; they must have been reserved.
     Huge,
 }
-
-const HUGE_PAGE: usize = 2 << 20;
 
 /// One mapping, handed out from the front and never taken back before the whole is dropped.
 ///
@@ -70,8 +68,8 @@ impl Region {
                 io::Error::new(io::ErrorKind::InvalidInput, "region larger than the address space")
             })?;
         let base = match backing {
-            Backing::Heap => heap(bytes)?,
-            Backing::Pages | Backing::Huge => map(bytes, backing == Backing::Huge)?,
+            Backing::Heap => pages::heap(bytes)?,
+            Backing::Pages | Backing::Huge => pages::anonymous(bytes, backing == Backing::Huge)?,
         };
         Ok(Region { base, bytes, used: AtomicUsize::new(0), backing: Some(backing) })
     }
@@ -191,54 +189,10 @@ impl Drop for Region {
     fn drop(&mut self) {
         match self.backing {
             None => {}
-            // SAFETY: allocated by `heap` with this very layout; no handle outlives the region.
-            Some(Backing::Heap) => unsafe {
-                alloc::dealloc(
-                    self.base.as_ptr().cast(),
-                    Layout::from_size_align_unchecked(self.bytes, LINE),
-                );
-            },
-            Some(Backing::Pages | Backing::Huge) => unmap(self.base, self.bytes),
+            // SAFETY: allocated by `heap` with this very size; no handle outlives the region.
+            Some(Backing::Heap) => unsafe { pages::free(self.base, self.bytes) },
+            // SAFETY: the region owns exactly this mapping, and no handle outlives it.
+            Some(Backing::Pages | Backing::Huge) => unsafe { pages::unmap(self.base, self.bytes) },
         }
     }
 }
-
-fn heap(bytes: usize) -> io::Result<NonNull<AtomicU64>> {
-    let layout = Layout::from_size_align(bytes, LINE).map_err(io::Error::other)?;
-    // SAFETY: `bytes` is at least one line, so the layout is not empty.
-    let base = unsafe { alloc::alloc_zeroed(layout) };
-    NonNull::new(base.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
-}
-
-#[cfg(unix)]
-fn map(bytes: usize, huge: bool) -> io::Result<NonNull<AtomicU64>> {
-    #[cfg(target_os = "linux")]
-    // Huge pages are reserved now: without one, a later access would kill the process.
-    let extra = if huge { libc::MAP_HUGETLB } else { libc::MAP_NORESERVE };
-    #[cfg(not(target_os = "linux"))]
-    let extra = if huge { return Err(io::ErrorKind::Unsupported.into()) } else { 0 };
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | extra;
-    // SAFETY: a new anonymous mapping at an address that the system picks touches no existing memory.
-    let base =
-        unsafe { libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
-    if base == libc::MAP_FAILED {
-        let cause = io::Error::last_os_error();
-        let hint = if huge { "; reserve 2 MB pages in /proc/sys/vm/nr_hugepages" } else { "" };
-        return Err(io::Error::new(cause.kind(), format!("cannot map {bytes} B: {cause}{hint}")));
-    }
-    NonNull::new(base.cast()).ok_or_else(|| io::ErrorKind::OutOfMemory.into())
-}
-
-#[cfg(unix)]
-fn unmap(base: NonNull<AtomicU64>, bytes: usize) {
-    // SAFETY: the region owns exactly this mapping and no handle outlives the region.
-    unsafe { libc::munmap(base.as_ptr().cast(), bytes) };
-}
-
-#[cfg(not(unix))]
-fn map(_bytes: usize, _huge: bool) -> io::Result<NonNull<AtomicU64>> {
-    Err(io::ErrorKind::Unsupported.into())
-}
-
-#[cfg(not(unix))]
-fn unmap(_base: NonNull<AtomicU64>, _bytes: usize) {}

@@ -7,6 +7,8 @@
 
 #[cfg(feature = "checked")]
 pub mod checked;
+#[cfg(target_os = "linux")]
+pub mod fuzz;
 mod layout;
 pub mod native;
 pub mod probe;

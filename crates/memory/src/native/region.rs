@@ -5,10 +5,13 @@ use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::io;
 
+use super::directory::{self, Shape};
 use super::pages::{self, HUGE_PAGE};
 use super::payload::{Buffers, Payload};
+#[cfg(target_os = "linux")]
+use super::shared::Shared;
 use super::view::{NativeView, Table, Words};
-use crate::{Field, Geometry, LINE, LayoutError, Space, WORD};
+use crate::{Field, Geometry, LINE, LayoutError, Space};
 
 /// Where a [`Region`]'s bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,15 +42,28 @@ pub enum Backing {
 /// ```
 #[derive(Debug)]
 pub struct Region {
-    base: NonNull<AtomicU64>,
-    bytes: usize,
+    pub(super) base: NonNull<AtomicU64>,
+    pub(super) bytes: usize,
     /// Bytes handed out so far; grows by whole lines.
     used: AtomicUsize,
-    /// `None`: lent, somebody else's to free.
-    backing: Option<Backing>,
+    pub(super) source: Source,
 }
 
-// SAFETY: the bytes are reached as `AtomicU64` alone, and `used` is atomic.
+/// Where the bytes came from, hence how they are given back.
+#[derive(Debug)]
+pub(super) enum Source {
+    /// Somebody else's to free.
+    Lent,
+    /// The allocator's.
+    Heap,
+    /// A mapping of this process alone.
+    Mapped,
+    /// A mapping of a file.
+    #[cfg(target_os = "linux")]
+    Shared(Shared),
+}
+
+// SAFETY: the bytes are reached as `AtomicU64` alone, `used` is atomic, and a shared region's list has a lock.
 unsafe impl Send for Region {}
 // SAFETY: as for `Send`.
 unsafe impl Sync for Region {}
@@ -60,18 +76,19 @@ impl Region {
     /// The system has not that much, or no huge pages are reserved.
     pub fn new(bytes: usize, backing: Backing) -> io::Result<Region> {
         let unit = if backing == Backing::Huge { HUGE_PAGE } else { LINE };
-        let bytes = bytes
-            .max(1)
-            .checked_next_multiple_of(unit)
-            .filter(|&b| b <= isize::MAX as usize - HUGE_PAGE)
-            .ok_or_else(|| {
-                io::Error::new(io::ErrorKind::InvalidInput, "region larger than the address space")
-            })?;
-        let base = match backing {
-            Backing::Heap => pages::heap(bytes)?,
-            Backing::Pages | Backing::Huge => pages::anonymous(bytes, backing == Backing::Huge)?,
+        let bytes = rounded(bytes.max(1), unit)?;
+        let (base, source) = match backing {
+            Backing::Heap => (pages::heap(bytes)?, Source::Heap),
+            Backing::Pages | Backing::Huge => {
+                (pages::anonymous(bytes, backing == Backing::Huge)?, Source::Mapped)
+            }
         };
-        Ok(Region { base, bytes, used: AtomicUsize::new(0), backing: Some(backing) })
+        Ok(Region::of(base, bytes, 0, source))
+    }
+
+    /// `bytes` behind `base`, of which the first `used` are handed out.
+    pub(super) fn of(base: NonNull<AtomicU64>, bytes: usize, used: usize, source: Source) -> Region {
+        Region { base, bytes, used: AtomicUsize::new(used), source }
     }
 
     /// A region in memory of another allocator, such as DPDK's. Dropping it frees nothing.
@@ -87,17 +104,22 @@ impl Region {
             let what = format!("lent memory starts inside a line; allowed: a multiple of {LINE} B");
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        Ok(Region { base: base.cast(), bytes, used: AtomicUsize::new(0), backing: None })
+        Ok(Region::of(base.cast(), bytes, 0, Source::Lent))
     }
 
-    /// A view with its own clock start; views that must agree on the time are clones of one.
+    /// A view. Of a shared region all views have one clock, in every process. Of another region each has its own
+    /// clock start: views that must agree on the time are clones of one.
     pub fn view(&self) -> NativeView<'_> {
-        NativeView::new()
+        self.view_of()
     }
 
     /// [`view`](Self::view) for words of this region and packet buffers elsewhere.
     pub fn view_of<P: Payload>(&self) -> NativeView<'_, P> {
-        NativeView::new()
+        match &self.source {
+            #[cfg(target_os = "linux")]
+            Source::Shared(shared) => NativeView::since(shared.start),
+            _ => NativeView::new(),
+        }
     }
 
     /// A space with words of this region and packet buffers elsewhere.
@@ -105,55 +127,70 @@ impl Region {
         WordSpace { region: self, payload: PhantomData }
     }
 
-    /// Bytes handed out so far.
+    /// Bytes handed out so far; all of them, of a region that was attached to.
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed) // a statistic: orders nothing
     }
 
-    /// The next `bytes`, starting on a line.
-    fn cut(&self, name: &'static str, bytes: u64) -> Result<NonNull<AtomicU64>, LayoutError> {
+    /// The next `bytes`, starting on a line and ending before `end`: their offset.
+    pub(super) fn cut(&self, name: &'static str, bytes: u64, end: usize) -> Result<usize, LayoutError> {
         let wanted = usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(LINE));
-        let fits = |used: usize| used.checked_add(wanted?).filter(|&end| end <= self.bytes);
+        let fits = |used: usize| used.checked_add(wanted?).filter(|&after| after <= end);
         // Relaxed: the handle reaches other threads by a hand-over that orders more than this.
-        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
-            // SAFETY: `start` is below `self.bytes`, so the sum stays inside the mapping.
-            Ok(start) => Ok(unsafe { self.base.byte_add(start) }),
-            Err(used) => Err(LayoutError {
-                field: name,
-                what: format!(
-                    "needs {bytes} B; the region has {} B left of {}",
-                    self.bytes - used,
-                    self.bytes
-                ),
-            }),
-        }
+        self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits).map_err(|used| LayoutError {
+            field: name,
+            what: format!(
+                "needs {bytes} B; the region has {} B left of {}",
+                end.saturating_sub(used),
+                self.bytes
+            ),
+        })
     }
 
-    fn bind<const W: usize>(&self, field: &Field) -> Result<Words<'_, W>, LayoutError> {
+    /// Where something starts: a line of the region, with as many bytes behind it as its shape has.
+    fn place(
+        &self,
+        name: &'static str,
+        instance: Option<u32>,
+        shape: Shape,
+    ) -> Result<NonNull<AtomicU64>, LayoutError> {
+        #[cfg(target_os = "linux")]
+        if let Source::Shared(shared) = &self.source {
+            return self.find(shared, name, instance, shape);
+        }
+        let start = self.cut(name, shape.bytes(), self.bytes)?;
+        // SAFETY: `start` is at most `self.bytes`, so the sum stays inside the mapping.
+        Ok(unsafe { self.base.byte_add(start) })
+    }
+
+    fn bind<const W: usize>(&self, field: &Field, instance: u32) -> Result<Words<'_, W>, LayoutError> {
         field.check::<W>()?;
-        let bytes = u64::from(field.len) * u64::from(field.width) * WORD as u64;
-        let base = self.cut(field.name, bytes)?;
-        // SAFETY: `cut` gave `len * W` words of this region to this handle, which borrows it.
+        let base = self.place(field.name, Some(instance), Shape::of(field))?;
+        // SAFETY: `place` found room for `len * W` words of this region, which the handle borrows. They are
+        // `AtomicU64`s to all handles, so it does no harm if another handle, or a process, has the same ones.
         Ok(unsafe { Words::new(base, field.len) })
     }
+}
+
+/// `bytes` up to the next multiple of `unit`.
+pub(super) fn rounded(bytes: usize, unit: usize) -> io::Result<usize> {
+    let most = isize::MAX as usize - HUGE_PAGE;
+    let bytes = bytes.checked_next_multiple_of(unit).filter(|&b| b <= most);
+    bytes.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "region larger than the address space"))
 }
 
 impl<'r> Space for &'r Region {
     type Mem = NativeView<'r>;
 
-    fn words<const W: usize>(&mut self, field: &Field, _instance: u32) -> Result<Words<'r, W>, LayoutError> {
-        self.bind(field)
+    fn words<const W: usize>(&mut self, field: &Field, instance: u32) -> Result<Words<'r, W>, LayoutError> {
+        self.bind(field, instance)
     }
 
     fn buffers(&mut self, geometry: &Geometry) -> Result<Buffers<'r>, LayoutError> {
-        geometry.check()?;
-        if !(geometry.stride as usize).is_multiple_of(WORD) {
-            let what = format!("have a stride of {} B; allowed: a multiple of {WORD}", geometry.stride);
-            return Err(LayoutError { field: "buffers", what });
-        }
-        let base = self.cut("buffers", u64::from(geometry.count) * u64::from(geometry.stride))?;
-        // SAFETY: `cut` gave `count * stride` bytes of this region to this handle for `'r`, the
-        // geometry is checked and its stride is whole words.
+        directory::aligned(geometry)?;
+        let base = self.place("buffers", None, Shape::Buffers(*geometry))?;
+        // SAFETY: `place` found room for `count * stride` bytes of this region for `'r`, the geometry is
+        // checked and its stride is whole words. As for `bind`, others may have the same ones.
         Ok(unsafe { Buffers::new(base, geometry) })
     }
 
@@ -172,8 +209,8 @@ pub struct WordSpace<'r, P> {
 impl<'r, P: Payload> Space for WordSpace<'r, P> {
     type Mem = NativeView<'r, P>;
 
-    fn words<const W: usize>(&mut self, field: &Field, _instance: u32) -> Result<Words<'r, W>, LayoutError> {
-        self.region.bind(field)
+    fn words<const W: usize>(&mut self, field: &Field, instance: u32) -> Result<Words<'r, W>, LayoutError> {
+        self.region.bind(field, instance)
     }
 
     fn buffers(&mut self, _geometry: &Geometry) -> Result<P, LayoutError> {
@@ -187,12 +224,15 @@ impl<'r, P: Payload> Space for WordSpace<'r, P> {
 
 impl Drop for Region {
     fn drop(&mut self) {
-        match self.backing {
-            None => {}
+        match self.source {
+            Source::Lent => {}
             // SAFETY: allocated by `heap` with this very size; no handle outlives the region.
-            Some(Backing::Heap) => unsafe { pages::free(self.base, self.bytes) },
+            Source::Heap => unsafe { pages::free(self.base, self.bytes) },
             // SAFETY: the region owns exactly this mapping, and no handle outlives it.
-            Some(Backing::Pages | Backing::Huge) => unsafe { pages::unmap(self.base, self.bytes) },
+            Source::Mapped => unsafe { pages::unmap(self.base, self.bytes) },
+            #[cfg(target_os = "linux")]
+            // SAFETY: as before. Mappings of other processes are their own.
+            Source::Shared(_) => unsafe { pages::unmap(self.base, self.bytes) },
         }
     }
 }

@@ -83,7 +83,12 @@ impl<P> Clone for NativeView<'_, P> {
 impl<P> NativeView<'_, P> {
     #[allow(clippy::disallowed_methods, reason = "this is the clock behind Memory::now")]
     pub(super) fn new() -> Self {
-        NativeView { start: Instant::now(), idle: 0, region: PhantomData, payload: PhantomData }
+        NativeView::since(Instant::now())
+    }
+
+    /// A view whose time is zero at `start`.
+    pub(super) fn since(start: Instant) -> Self {
+        NativeView { start, idle: 0, region: PhantomData, payload: PhantomData }
     }
 }
 

@@ -8,6 +8,10 @@
 //!
 //! Both levels are last in, first out, so that buffers still in a cache are used first. The shared
 //! stack stores `buffer ^ slot`, and `taken` counts what is *not* in it: zeroed memory is a full pool.
+//!
+//! This pool is the host's, whose cores trust each other. [`sides`] has ends on both sides.
+
+pub mod sides;
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 

@@ -9,7 +9,8 @@
 mod common;
 
 use common::lies::{WORDS, value};
-use memory::{Backing, Buf, Field, Geometry, LayoutError, Memory, NativeView, Ps, Region, Space};
+use common::noting::{Noting, Poke};
+use memory::{Backing, Buf, Geometry, Memory, NativeView, Ps, Region, Space};
 use proptest::prelude::*;
 use rings::oracle::{self, Ledger, MARK, Offered};
 use rings::tx::{HostTx, NicTx};
@@ -26,44 +27,6 @@ const CASES: u32 = if cfg!(miri) { 12 } else { 5000 };
 
 type View<'r> = NativeView<'r>;
 type Pool<'r> = <View<'r> as Memory>::Buffers;
-
-/// Overwrites a word of a field.
-type Poke<'r> = Box<dyn Fn(&mut View<'r>, u64, u64) + 'r>;
-
-/// A region, and how the fields that were bound in it can be overwritten.
-struct Noting<'r> {
-    region: &'r Region,
-    pokes: Vec<(&'static str, u32, Poke<'r>)>,
-}
-
-impl<'r> Space for Noting<'r> {
-    type Mem = View<'r>;
-
-    fn words<const W: usize>(
-        &mut self,
-        field: &Field,
-        instance: u32,
-    ) -> Result<<View<'r> as Memory>::Words<W>, LayoutError> {
-        let words = Space::words::<W>(&mut self.region, field, instance)?;
-        let all = u64::from(field.len) * W as u64;
-        let poke = move |m: &mut View<'r>, word: u64, value: u64| {
-            let (i, k) = (word % all / W as u64, word % W as u64);
-            let mut entry: [u64; W] = m.read(words, i);
-            entry[k as usize] = value;
-            m.publish(words, i, entry);
-        };
-        self.pokes.push((field.name, instance, Box::new(poke)));
-        Ok(words)
-    }
-
-    fn buffers(&mut self, g: &Geometry) -> Result<Pool<'r>, LayoutError> {
-        self.region.buffers(g)
-    }
-
-    fn table(&mut self, name: &'static str, bytes: u64) -> Result<<View<'r> as Memory>::Table, LayoutError> {
-        self.region.table(name, bytes)
-    }
-}
 
 /// A queue's own buffers.
 struct Share(Vec<Buf>);
@@ -128,7 +91,7 @@ struct Bed<'r> {
 
 impl<'r> Bed<'r> {
     fn new(region: &'r Region, interface: &Interface, lies: &[(&str, usize)]) -> Bed<'r> {
-        let mut space = Noting { region, pokes: Vec::new() };
+        let mut space = Noting::new(region);
         let geometry = Geometry { count: 2 * SHARE as u32, stride: 128, offset: 0, room: 128 };
         let b = space.buffers(&geometry).unwrap();
         let (hosts, rx) = rings::build(&mut space, interface, 2, b).unwrap();

@@ -4,6 +4,7 @@
 
 mod gate;
 pub mod lies;
+pub mod noting;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};

@@ -1,0 +1,332 @@
+//! A pool with an end on each side (CC-NIC §3.4): the NIC takes the buffers that it writes frames into and gives back
+//! those that it has sent. Each pair of ends has buffers of its own, and one agent on each side.
+//!
+//! | word | written by | read by | line | ordering |
+//! |---|---|---|---|---|
+//! | `host.slot` | host | NIC | 8 buffers | body, published by `host.given` |
+//! | `host.given` | host | NIC | its own | release -> acquire: the slots below it hold buffers, and nobody on the host's side uses them |
+//! | `nic.slot` | NIC | host | 8 buffers | body, published by `nic.given` |
+//! | `nic.given` | NIC | host | its own | release -> acquire: as above, from the NIC's side |
+//!
+//! An end keeps a stack of free buffers for itself (§3.3): what its side freed last, it takes first. What exceeds the
+//! stack's limit goes to the other end, the oldest first, which therefore is in no cache. There is no lock, and no
+//! word that both sides write: a peer that dies holds nothing that this side waits for.
+//!
+//! No slot is overwritten before it is read, though no word tells of the way back:
+//!
+//! 1. There are `n` slots and at most `n` buffers, so among `n + 1` of them given in a row one comes twice.
+//! 2. It came back in between, and the other side had taken it, with all given before it: the first of the `n + 1` too.
+//! 3. The way by which it came back orders that read before the write of the last one, which takes the same slot.
+//!
+//! **Between processes.** An end knows of each buffer whether it is free here, held by somebody of this side, or
+//! away. It hands out only what is free, passes on only what is held, and lets in only what is away: a word that names
+//! another buffer is counted and dropped. A peer that names a buffer twice, or one that it never had, therefore gains
+//! nothing, and one that it does not name is lost to itself. What the peer has, it may overwrite at any time.
+
+use std::collections::VecDeque;
+
+use memory::{Buf, Class, Fault, Field, Memory, Side, Space};
+
+use crate::contract::Buffers;
+use crate::sizes::SizeError;
+
+// ## Words
+
+const fn slot(name: &'static str, writer: Side, reader: Side) -> Field {
+    Field { name, len: 1, width: 1, class: Class::Body, writer, reader }
+}
+
+const fn given(name: &'static str, writer: Side, reader: Side) -> Field {
+    Field { name, len: 1, width: 1, class: Class::Signal, writer, reader }
+}
+
+const HOST: [Field; 2] =
+    [slot("pool.host.slot", Side::Host, Side::Nic), given("pool.host.given", Side::Host, Side::Nic)];
+const NIC: [Field; 2] =
+    [slot("pool.nic.slot", Side::Nic, Side::Host), given("pool.nic.given", Side::Nic, Side::Host)];
+
+// ## Sizes
+
+/// The most buffers of a pair.
+const MOST: u32 = 1 << 24;
+
+/// Sizes of one pair of ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Buffers of the pair.
+    pub count: u32,
+    /// Free buffers that an end keeps; above 1.5 times as many it gives the rest to the other end.
+    pub cache: u32,
+}
+
+impl Sizes {
+    /// # Errors
+    /// Names what is wrong and what is allowed.
+    pub fn validate(&self) -> Result<(), SizeError> {
+        let Sizes { count, cache } = *self;
+        if !(2..=MOST).contains(&count) {
+            return Err(SizeError::new(format!("pool: {count} buffers of two sides; allowed: 2 to {MOST}")));
+        }
+        // Twice 1.5 times the cache: else both ends together could keep all there is.
+        if cache > count / 3 {
+            let what = format!("allowed: up to {}, a third of them", count / 3);
+            return Err(SizeError::new(format!(
+                "pool: an end's cache of {cache} for {count} buffers; {what}"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// A host's end and the NIC's.
+pub type Pair<M> = (End<M>, End<M>);
+
+/// `pairs` of ends. Pair `p` has the buffers `p * count..(p + 1) * count` of `buffers`; at first every other one is
+/// the NIC's, so that neither side has two neighbours in address.
+///
+/// # Errors
+/// A size is not allowed, or the space has no room.
+pub fn build<S: Space>(
+    space: &mut S,
+    sizes: &Sizes,
+    pairs: u32,
+    buffers: <S::Mem as Memory>::Buffers,
+) -> Result<Vec<Pair<S::Mem>>, SizeError> {
+    sizes.validate()?;
+    let slots = sizes.count.next_power_of_two();
+    let pair = |pair: u32| {
+        let mut lane = |[slot, given]: [Field; 2]| -> Result<_, SizeError> {
+            Ok((space.words(&slot.of(slots), pair)?, space.words(&given, pair)?))
+        };
+        let lanes = [lane(HOST)?, lane(NIC)?];
+        let first = u64::from(pair) * u64::from(sizes.count);
+        let end = |own: usize| End::new(sizes, first, own, [lanes[own], lanes[1 - own]], buffers);
+        Ok((end(0), end(1)))
+    };
+    (0..pairs).map(pair).collect()
+}
+
+// ## Both halves
+
+/// Where a buffer is, as far as an end knows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the stack of this end.
+    Free,
+    /// With somebody of this side.
+    Held,
+    /// On the other side, or on the way there or back.
+    Away,
+}
+
+/// The slots of one direction, and the number of buffers that were given in it.
+type Lane<M> = (<M as Memory>::Words<1>, <M as Memory>::Words<1>);
+
+/// One side's end of a pair, for one agent. Both sides' ends do the same.
+pub struct End<M: Memory> {
+    /// The oldest in front, the last freed at the back.
+    free: VecDeque<Buf>,
+    places: Box<[Place]>,
+    /// The buffer that `places` starts with.
+    first: u64,
+    held: u64,
+    cache: usize,
+    /// Beyond this the stack is flushed down to `cache`.
+    limit: usize,
+    /// To the other end, and how many went there. Ours, always fresh.
+    to: Lane<M>,
+    given: u64,
+    /// From the other end, and how many were read.
+    from: Lane<M>,
+    taken: u64,
+    buffers: M::Buffers,
+    /// The other side is gone: nothing comes from there or goes there.
+    alone: bool,
+    /// Calls that got fewer buffers than they asked for.
+    shortages: u64,
+    /// Buffers of this side that were given or passed and that nobody here held.
+    foreign: u64,
+    /// Words of the other side that named no buffer that was away, or more buffers than there are.
+    lies: u64,
+}
+
+impl<M: Memory> End<M> {
+    fn new(sizes: &Sizes, first: u64, own: usize, [to, from]: [Lane<M>; 2], buffers: M::Buffers) -> End<M> {
+        let count = sizes.count as usize;
+        let cache = sizes.cache as usize;
+        let ours = |i: usize| i % 2 == own;
+        let mut free = VecDeque::with_capacity(count);
+        free.extend((0..count).filter(|i| ours(*i)).map(|i| Buf(first + i as u64)));
+        End {
+            free,
+            places: (0..count).map(|i| if ours(i) { Place::Free } else { Place::Away }).collect(),
+            first,
+            held: 0,
+            cache,
+            limit: cache + cache / 2,
+            to,
+            given: 0,
+            from,
+            taken: 0,
+            buffers,
+            alone: false,
+            shortages: 0,
+            foreign: 0,
+            lies: 0,
+        }
+    }
+
+    /// Buffers in this end's stack.
+    pub fn free(&self) -> u64 {
+        self.free.len() as u64
+    }
+
+    /// Buffers that somebody of this side holds.
+    pub fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// A buffer that the other side passed on in a ring: it is held here from now on. `raw` is the word that names
+    /// it, `len` the bytes that it is said to hold.
+    ///
+    /// # Errors
+    /// It names no buffer of this pair, one that is not away, or one without room for `len` bytes.
+    #[inline]
+    pub fn admit(&mut self, m: &M, raw: u64, len: u32) -> Result<Buf, Fault> {
+        let buf = self.enter(m, raw, len, Place::Held)?;
+        self.held += 1;
+        Ok(buf)
+    }
+
+    /// This side is about to name `buf` to the other one in a ring; whether it may, which is where it held it.
+    #[must_use]
+    #[inline]
+    pub fn pass(&mut self, buf: Buf) -> bool {
+        self.leave(buf, Place::Away)
+    }
+
+    /// Gives the free buffers of this end to the other one (before this side stops), those on the way here too.
+    pub fn flush(&mut self, m: &mut M) {
+        self.load(m, usize::MAX);
+        self.spill(m, 0);
+    }
+
+    /// Takes back what the other side has, once it is gone: it is dead, or has dropped its end. This end serves its
+    /// side alone from now on. How many there were.
+    pub fn reclaim(&mut self) -> u64 {
+        self.alone = true;
+        let before = self.free.len();
+        for (i, place) in self.places.iter_mut().enumerate() {
+            if *place == Place::Away {
+                *place = Place::Free;
+                self.free.push_back(Buf(self.first + i as u64));
+            }
+        }
+        (self.free.len() - before) as u64
+    }
+
+    /// Named counters.
+    pub fn counters(&self) -> Vec<(&'static str, u64)> {
+        vec![("pool_shortages", self.shortages), ("pool_foreign", self.foreign), ("pool_lies", self.lies)]
+    }
+
+    #[inline(always)]
+    fn place(&mut self, buf: Buf) -> Option<&mut Place> {
+        let i = usize::try_from(buf.0.checked_sub(self.first)?).ok()?;
+        self.places.get_mut(i)
+    }
+
+    /// A word of the other side as a buffer, which goes from there to `to`.
+    #[inline]
+    fn enter(&mut self, m: &M, raw: u64, len: u32, to: Place) -> Result<Buf, Fault> {
+        if let Ok(buf) = m.check(self.buffers, raw, len)
+            && let Some(place @ Place::Away) = self.place(buf)
+        {
+            *place = to;
+            return Ok(buf);
+        }
+        self.lies += 1;
+        Err(Fault { raw })
+    }
+
+    /// A held buffer goes to `to`; whether it was held.
+    #[inline]
+    fn leave(&mut self, buf: Buf, to: Place) -> bool {
+        if let Some(place @ Place::Held) = self.place(buf) {
+            *place = to;
+            self.held -= 1;
+            return true;
+        }
+        self.foreign += 1;
+        false
+    }
+
+    /// Gives the oldest free buffers to the other end until `keep` are left: one release for all of them.
+    #[cold]
+    fn spill(&mut self, m: &mut M, keep: usize) {
+        if self.alone || self.free.len() <= keep {
+            return;
+        }
+        for _ in keep..self.free.len() {
+            let Some(buf) = self.free.pop_front() else { break };
+            if let Some(place) = self.place(buf) {
+                *place = Place::Away;
+            }
+            m.write(self.to.0, self.given, [buf.0]);
+            self.given = self.given.wrapping_add(1);
+        }
+        m.release(self.to.1, 0, self.given); // pairs with the acquire in `load`
+    }
+
+    /// Reads up to `want` of the buffers that the other end gave; whether there is a free one now.
+    #[cold]
+    fn load(&mut self, m: &mut M, want: usize) -> bool {
+        if self.alone {
+            return false;
+        }
+        let there = m.acquire(self.from.1, 0).wrapping_sub(self.taken); // pairs with the release in `spill`
+        if there > self.places.len() as u64 {
+            self.lies += 1; // more than there are: which of them is true is not known
+            return false;
+        }
+        for _ in 0..there.min(want as u64) {
+            let [raw] = m.read(self.from.0, self.taken);
+            self.taken = self.taken.wrapping_add(1);
+            if let Ok(buf) = self.enter(m, raw, 0, Place::Free) {
+                self.free.push_back(buf);
+            }
+        }
+        !self.free.is_empty()
+    }
+}
+
+impl<M: Memory> Buffers<M> for End<M> {
+    #[inline]
+    fn take(&mut self, m: &mut M, out: &mut [Buf]) -> usize {
+        for done in 0..out.len() {
+            if self.free.is_empty() && !self.load(m, out.len() - done + self.cache) {
+                self.shortages += 1;
+                return done;
+            }
+            let Some(buf) = self.free.pop_back() else { return done };
+            if let Some(place) = self.place(buf) {
+                *place = Place::Held;
+            }
+            self.held += 1;
+            out[done] = buf;
+        }
+        out.len()
+    }
+
+    #[inline]
+    fn give(&mut self, m: &mut M, bufs: &[Buf]) {
+        for buf in bufs {
+            if self.leave(*buf, Place::Free) {
+                self.free.push_back(*buf);
+            }
+        }
+        if self.free.len() > self.limit {
+            self.spill(m, self.cache);
+        }
+    }
+}

@@ -374,6 +374,23 @@ fn a_buffer_is_let_in_once_and_given_once() {
 }
 
 #[test]
+fn a_number_of_more_buffers_than_there_are_is_not_believed() {
+    let mut space = Plain::new(Side::Both);
+    let b = space.buffers(&geometry(6)).unwrap();
+    let (mut host, _) = build(&mut space, &Sizes { count: 6, cache: 0 }, 1, b).unwrap().remove(0);
+    let mut h = space.side(Side::Host);
+    (0..8).for_each(|k| space.poke("pool.nic.slot", 0, k, 1)); // one of the NIC's
+    for lie in [7, u64::MAX] {
+        space.poke("pool.nic.given", 0, 0, lie);
+        assert_eq!(take(&mut host, &mut h, 6).iter().filter(|b| **b == 1).count(), 0, "{lie}");
+    }
+    assert_eq!(counter(&host.counters(), "pool_lies"), 2);
+    space.poke("pool.nic.given", 0, 0, 6);
+    assert_eq!(take(&mut host, &mut h, 6), [1], "named six times, let in once");
+    assert_eq!(counter(&host.counters(), "pool_lies"), 7);
+}
+
+#[test]
 fn a_dead_peer_loses_no_buffer() {
     let ((mut host, mut nic), mut h, mut n) = pair(8, 0);
     let held = take(&mut host, &mut h, 2);

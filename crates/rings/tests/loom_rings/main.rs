@@ -15,6 +15,7 @@ mod privring;
 mod rxbisect;
 mod sharing;
 mod shring;
+mod sides;
 mod stopping;
 mod tx;
 mod weakened;
@@ -24,7 +25,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 29] = [
+const SCENARIOS: [Scenario; 30] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
@@ -32,6 +33,7 @@ const SCENARIOS: [Scenario; 29] = [
     tx::SEGMENTS,
     tx::RESTARTED,
     pool::STACK,
+    sides::EXCHANGED,
     shring::SHARED,
     shring::TOGETHER,
     shring::DRAINED,

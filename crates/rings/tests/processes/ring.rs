@@ -1,31 +1,20 @@
-//! A ring between two processes: each half in a process of its own, over a region that one makes and the other
-//! attaches to. The other process is this test program again, told by its environment what to be; the socket that
-//! connects both is its standard input.
-#![cfg(all(target_os = "linux", not(miri)))]
-#![allow(clippy::unwrap_used, reason = "a test")]
+//! `privring`, each half in a process of its own.
 
-use std::env;
 use std::io::{Read, Write};
-use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Command, Stdio};
 
-use memory::native::{hung_up, receive_file, send_file};
-use memory::{Backing, Buf, Geometry, Memory, NativeView, Ps, Region, Space};
+use memory::native::{hung_up, send_file};
+use memory::{Backing, Buf, Geometry, Memory, NativeView, Region, Space};
 use rings::privring::{self, HostHalf, NicHalf, Sizes};
 use rings::{Buffers, Completion, Frame, Host, Interface, Nic, Outcome};
 
-/// Which half the other process is to be.
-const ROLE: &str = "RXLAB_TEST_ROLE";
+use crate::other::{ENDLESS, Ended, Other, PATIENCE};
+
 const FRAMES: u64 = 1_000_000;
-/// More than are ever sent.
-const ENDLESS: u64 = u64::MAX;
 const SIZES: Sizes = Sizes { ring: 256 };
 const GEOMETRY: Geometry = Geometry { count: 1024, stride: 128, offset: 0, room: 128 };
 /// Bytes of a frame.
 const LEN: u16 = 60;
-/// Whoever waits that long for the other one gives up with an error.
-const PATIENCE: Ps = Ps::from_us(120_000_000);
 
 type View<'r> = NativeView<'r>;
 type Pool<'r> = <View<'r> as Memory>::Buffers;
@@ -35,42 +24,6 @@ fn bind(mut region: &Region) -> (Pool<'_>, HostHalf<View<'_>>, NicHalf<View<'_>>
     let buffers = region.buffers(&GEOMETRY).unwrap();
     let (mut hosts, nic) = privring::build(&mut region, &SIZES, 1, buffers).unwrap();
     (buffers, hosts.remove(0), nic)
-}
-
-/// The other process, and the socket that connects both.
-struct Other {
-    process: Child,
-    socket: UnixStream,
-}
-
-impl Other {
-    fn start(test: &str, role: &str) -> Other {
-        let (socket, theirs) = UnixStream::pair().unwrap();
-        let process = Command::new(env::current_exe().unwrap())
-            .args(["--exact", test, "--ignored", "--nocapture"])
-            .env(ROLE, role)
-            .stdin(OwnedFd::from(theirs))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        Other { process, socket }
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        let _ = self.process.kill(); // a test that fails leaves nobody behind; one that has ended is not there
-        let _ = self.process.wait();
-    }
-}
-
-/// How a half ended.
-#[derive(Debug, PartialEq, Eq)]
-enum Ended {
-    /// All frames are through.
-    Done,
-    /// The other process is gone.
-    Alone,
 }
 
 /// The frame with this number.
@@ -189,37 +142,30 @@ fn region() -> Region {
     Region::shared(1 << 20, Backing::Pages).unwrap()
 }
 
-/// The other process of the tests below, and no test by itself.
-#[test]
-#[ignore = "the other process of the tests beside it"]
-fn other_process() {
-    let Ok(role) = env::var(ROLE) else { return };
-    let socket = UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned().unwrap());
-    let region = Region::attach(receive_file(&socket).unwrap()).unwrap();
-    match role.as_str() {
+/// What the other process does.
+pub(crate) fn play(role: &str, region: &Region, mut socket: &UnixStream) {
+    match role {
         "nic" | "endless nic" => {
-            let (_, _, mut nic) = bind(&region);
+            let (_, _, mut nic) = bind(region);
             let until = if role == "nic" { FRAMES } else { ENDLESS };
-            let (sent, ended) = deliver(&mut region.view(), &mut nic, &socket, until);
+            let (sent, ended) = deliver(&mut region.view(), &mut nic, socket, until);
             assert_eq!((sent, ended), (FRAMES, Ended::Done));
-            (&socket).write_all(&[1]).unwrap(); // done: the host has all of it to come
+            socket.write_all(&[1]).unwrap(); // done: the host has all of it to come
         }
         "endless host" => {
-            let mut core = Core::new(&region);
-            (&socket).write_all(&[1]).unwrap(); // filled
-            core.receive(&socket, ENDLESS);
+            let mut core = Core::new(region);
+            socket.write_all(&[1]).unwrap(); // filled
+            core.receive(socket, ENDLESS);
         }
         _ => panic!("{role}"),
     }
 }
 
-const OTHER: &str = "other_process";
-
 #[test]
 fn a_million_frames_pass_between_processes() {
     let region = region();
     let mut core = Core::new(&region);
-    let mut nic = Other::start(OTHER, "nic");
+    let mut nic = Other::start("nic");
     send_file(&nic.socket, region.file().unwrap()).unwrap();
     assert_eq!(core.receive(&nic.socket, FRAMES), Ended::Done);
     nic.socket.read_exact(&mut [0; 1]).unwrap();
@@ -234,7 +180,7 @@ fn a_host_survives_a_nic_that_is_killed() {
     for kill_at in [1, 5_000, 20_011] {
         let region = region();
         let mut core = Core::new(&region);
-        let mut nic = Other::start(OTHER, "endless nic");
+        let mut nic = Other::start("endless nic");
         send_file(&nic.socket, region.file().unwrap()).unwrap();
         assert_eq!(core.receive(&nic.socket, kill_at), Ended::Done);
         nic.process.kill().unwrap(); // by its id
@@ -249,7 +195,7 @@ fn a_nic_survives_a_host_that_is_killed() {
     let region = region();
     let (_, _, mut nic) = bind(&region);
     let mut m = region.view();
-    let mut host = Other::start(OTHER, "endless host");
+    let mut host = Other::start("endless host");
     send_file(&host.socket, region.file().unwrap()).unwrap();
     host.socket.read_exact(&mut [0; 1]).unwrap();
     assert_eq!(deliver(&mut m, &mut nic, &host.socket, 20_000), (20_000, Ended::Done));

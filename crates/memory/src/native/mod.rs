@@ -11,8 +11,6 @@ mod handover;
 mod pages;
 mod payload;
 mod region;
-#[cfg(target_os = "linux")]
-mod shared;
 mod view;
 
 /// Starts fetching the line that `what` begins in.

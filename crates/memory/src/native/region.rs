@@ -1,15 +1,18 @@
 //! One stretch of zeroed memory that fields, buffers and tables are cut from.
 
+#[cfg(target_os = "linux")]
+mod shared;
+
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::io;
 
+#[cfg(target_os = "linux")]
+use self::shared::Shared;
 use super::directory::{self, Shape};
 use super::pages::{self, HUGE_PAGE};
 use super::payload::{Buffers, Payload};
-#[cfg(target_os = "linux")]
-use super::shared::Shared;
 use super::view::{NativeView, Table, Words};
 use crate::{Field, Geometry, LINE, LayoutError, Space};
 
@@ -42,16 +45,16 @@ pub enum Backing {
 /// ```
 #[derive(Debug)]
 pub struct Region {
-    pub(super) base: NonNull<AtomicU64>,
-    pub(super) bytes: usize,
+    base: NonNull<AtomicU64>,
+    bytes: usize,
     /// Bytes handed out so far; grows by whole lines.
     used: AtomicUsize,
-    pub(super) source: Source,
+    source: Source,
 }
 
 /// Where the bytes came from, hence how they are given back.
 #[derive(Debug)]
-pub(super) enum Source {
+enum Source {
     /// Somebody else's to free.
     Lent,
     /// The allocator's.
@@ -87,7 +90,7 @@ impl Region {
     }
 
     /// `bytes` behind `base`, of which the first `used` are handed out.
-    pub(super) fn of(base: NonNull<AtomicU64>, bytes: usize, used: usize, source: Source) -> Region {
+    fn of(base: NonNull<AtomicU64>, bytes: usize, used: usize, source: Source) -> Region {
         Region { base, bytes, used: AtomicUsize::new(used), source }
     }
 
@@ -133,7 +136,7 @@ impl Region {
     }
 
     /// The next `bytes`, starting on a line and ending before `end`: their offset.
-    pub(super) fn cut(&self, name: &'static str, bytes: u64, end: usize) -> Result<usize, LayoutError> {
+    fn cut(&self, name: &'static str, bytes: u64, end: usize) -> Result<usize, LayoutError> {
         let wanted = usize::try_from(bytes).ok().and_then(|b| b.checked_next_multiple_of(LINE));
         let fits = |used: usize| used.checked_add(wanted?).filter(|&after| after <= end);
         // Relaxed: the handle reaches other threads by a hand-over that orders more than this.
@@ -173,7 +176,7 @@ impl Region {
 }
 
 /// `bytes` up to the next multiple of `unit`.
-pub(super) fn rounded(bytes: usize, unit: usize) -> io::Result<usize> {
+fn rounded(bytes: usize, unit: usize) -> io::Result<usize> {
     let most = isize::MAX as usize - HUGE_PAGE;
     let bytes = bytes.checked_next_multiple_of(unit).filter(|&b| b <= most);
     bytes.ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, "region larger than the address space"))

@@ -47,7 +47,8 @@ impl<'r, const W: usize> Words<'r, W> {
     }
 
     /// Where entry `i` lies; those behind it follow up to the field's end. It is for plain copies by whoever
-    /// has the entries to itself: other words hand them over and order the copies.
+    /// has the entries to itself: other words hand them over and order the copies. Nobody has that in a region that
+    /// another process attaches to.
     pub fn as_ptr(self, i: u64) -> *mut [u64; W] {
         // SAFETY: as in `entry`.
         unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ptr() }

@@ -23,9 +23,9 @@ use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstat,
 use rustix::mm::{MapFlags, ProtFlags, mmap};
 use rustix::time::{ClockId, clock_gettime};
 
-use super::directory::{self, Entry, Listing, Shape, WORDS, bad};
-use super::pages::{self, HUGE_PAGE};
-use super::region::{Backing, Region, Source, rounded};
+use super::{Backing, Region, Source, rounded};
+use crate::native::directory::{self, Entry, Listing, Shape, WORDS, bad};
+use crate::native::pages::{self, HUGE_PAGE};
 use crate::{LINE, LayoutError, WORD};
 
 /// Without these a peer could make the file shorter than it was when it was looked at.

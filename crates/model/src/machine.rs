@@ -56,7 +56,7 @@ impl Machine {
         let soft = server.nic_core().is_some();
         let links = if soft { 0 } else { server.nic.ports };
         let costs = Costs::new(server);
-        let dram = Dram::new(&server.constants);
+        let dram = Dram::new(&server.constants.dram);
         let shares = |level| shares(server.nic.kind, &server.constants, level);
         let sample = Sample::new(one_in, seed);
         Machine {
@@ -64,7 +64,7 @@ impl Machine {
             prices: costs.levels(dram.latency()).map(|levels| Prices::new(levels, shares)),
             costs,
             dram,
-            links: (0..links).map(|_| Link::new(&server.constants)).collect(),
+            links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
             words: WordMemory::new(&layout),
             buffers: BufferMemory::new(layout.frames),
             soft,

@@ -1,9 +1,12 @@
 //! A server as data: `profiles/*.toml`. Every constant carries its origin, every number has a range.
 
+pub mod apps;
 mod check;
-mod constants;
+pub mod constants;
+mod declare;
 mod range;
 mod ranges;
+mod read;
 
 use std::fmt;
 
@@ -12,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 use rings::ddring::WriteBack;
 
-pub use constants::{Constant, Constants};
+pub use apps::Apps;
+pub use constants::Constants;
+pub use declare::{Constant, Declared};
 pub use range::Range;
 pub use ranges::ranges;
 
@@ -47,7 +52,7 @@ pub enum SliceHash {
 }
 
 /// Packet buffers of the driver's pool.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BufferLayout {
     /// Lines from one buffer to the next.
@@ -70,7 +75,7 @@ impl BufferLayout {
 pub(crate) const L1_SETS: u32 = 64;
 
 /// Caches.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Caches {
     /// L1 of each core, KiB, of 64 sets: what another core's L1 has comes by `l1_load_lines` and its like; 0 where
@@ -119,7 +124,7 @@ impl NicKind {
 }
 
 /// Network card and its slot.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Card {
     /// Name.
@@ -164,7 +169,7 @@ pub struct Pause {
 }
 
 /// A described server.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Server {
     /// The name on the command line.
@@ -183,7 +188,16 @@ pub struct Server {
     /// Card.
     pub nic: Card,
     /// Numbers.
+    #[serde(default)]
     pub constants: Constants,
+    /// Numbers of applications.
+    #[serde(default, skip_serializing_if = "declare::is_default")]
+    pub apps: Apps,
+}
+
+/// Every constant that a profile may have.
+pub fn declared() -> impl Iterator<Item = &'static Declared> {
+    constants::CONSTANTS.iter().chain(apps::APPS)
 }
 
 /// A profile that cannot be used.
@@ -231,13 +245,13 @@ impl Server {
         Server::parse(text)
     }
 
-    /// A profile from its text.
+    /// A profile from its text: constants by component, or in the flat form, `[constants]` with the name of each.
     ///
     /// # Errors
     /// Names the key and what is allowed.
     pub fn parse(text: &str) -> Result<Server, ProfileError> {
-        let server: Server = toml::from_str(text).map_err(|e| check::unread(text, &e))?;
-        server.validate()?;
+        let (server, flat) = read::read(text)?;
+        server.validate_as(&flat)?;
         Ok(server)
     }
 
@@ -255,27 +269,27 @@ impl Server {
     /// cache with a card (A27), from one L2 to another between cores.
     pub fn window(&self) -> Ps {
         match self.nic.kind {
-            NicKind::Card => WINDOW.min(Ps((self.constants.pcie_write_ns.value * 1e3) as u64)),
-            NicKind::Core => Ps((self.constants.snoop_ns.value * 1e3) as u64),
+            NicKind::Card => WINDOW.min(Ps((self.constants.pcie.write_ns.value * 1e3) as u64)),
+            NicKind::Core => Ps((self.constants.interconnect.snoop_ns.value * 1e3) as u64),
         }
     }
 
     /// The same of an emulated NIC, from a worker: no other agent sees sooner what it does.
     pub(crate) fn emulator_window(&self) -> Ps {
-        let c = &self.constants;
+        let c = &self.constants.interconnect;
         Ps(((c.snoop_ns.value + c.remote_ns.value) * 1e3) as u64)
     }
 
     /// How the card writes used descriptors back.
     pub fn write_back(&self) -> WriteBack {
-        let c = &self.constants;
+        let c = &self.constants.nic;
         let together = (c.write_back_descriptors.value as u32).max(1);
         WriteBack { together, after: Ps((c.write_back_us.value * 1e6) as u64) }
     }
 
     /// How the cores pause; not at all where the profile does not say.
     pub fn pause(&self) -> Option<Pause> {
-        let c = &self.constants;
+        let c = &self.constants.firmware;
         let [every, span] = [c.pause_every_ms.value * 1e9, c.pause_us.value * 1e6].map(|ps| Ps(ps as u64));
         (span.0 > 0 && every > span).then_some(Pause { every, span })
     }
@@ -301,12 +315,14 @@ impl Server {
         self.llc_bytes() / u64::from(self.caches.ways) * u64::from(self.caches.ddio_ways)
     }
 
+    /// The constants that the profile has.
+    pub fn stated(&self) -> impl Iterator<Item = (&'static Declared, &Constant)> {
+        declared().map(|d| (d, (d.get)(self))).filter(|(_, c)| !c.is_absent())
+    }
+
     /// The constants that are assumed or fitted, for the foot of a report.
     pub fn assumed(&self) -> Vec<(&'static str, f64, String)> {
-        let all = self.constants.all();
-        all.into_iter()
-            .filter(|(_, c)| !c.origin.starts_with("published"))
-            .map(|(n, c)| (n, c.value, c.origin.clone()))
-            .collect()
+        let open = self.stated().filter(|(_, c)| !c.origin.starts_with("published"));
+        open.map(|(d, c)| (d.name, c.value, c.origin.clone())).collect()
     }
 }

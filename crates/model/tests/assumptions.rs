@@ -19,8 +19,8 @@ fn documented_constants_are_those_of_the_profiles() {
     let rows = rows();
     for name in Server::names() {
         let server = Server::by_name(name).unwrap();
-        for (constant, c) in server.constants.all() {
-            let quoted = format!("`{constant}`");
+        for (declared, c) in server.stated() {
+            let quoted = format!("`{}`", declared.name);
             let documented = if let Some(id) = c.origin.strip_prefix("assumed: ") {
                 vec![id.to_owned(), quoted, c.value.to_string()]
             } else if c.origin.starts_with("fitted: ") {

@@ -183,7 +183,7 @@ fn twice_as_many_buffers_circulate() {
 fn a_slow_emulator_drops_as_the_nic_that_it_is() {
     for interface in interfaces(256) {
         let mut s = scenario(interface, true, 50.0);
-        s.server.constants.emulator_cycles.value = 2_100.0; // a frame in a microsecond, of the four that come
+        s.server.constants.nic.emulator_cycles.value = 2_100.0; // a frame in a microsecond, of the four that come
         let r = run(&mut s).unwrap();
         let name = s.interface.name();
         assert!((0.8..1.0).contains(&r.mpps), "{name}: {} Mpps", r.mpps);

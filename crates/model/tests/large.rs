@@ -17,7 +17,7 @@ const CORES: u32 = 128;
 fn report(interface: Interface, gbps: f64, change: impl Fn(&mut Scenario)) -> Report {
     let mut server = Server::by_name("rxbisect-testbed").unwrap();
     (server.cores, server.nic.ports) = (CORES, PORTS);
-    server.constants.dram_peak_gbytes.value = 1200.0;
+    server.constants.dram.peak_gbytes.value = 1200.0;
     server.caches.slices = CORES;
     let workload = Workload::Generated("fixed:1500,flows=1000000".parse().unwrap());
     let mut scenario = Scenario {

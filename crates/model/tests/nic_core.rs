@@ -143,7 +143,8 @@ fn cost_37_lines_that_a_core_stores_into_come_one_after_the_other() {
     for (taken, polls) in [(200.0, true), (200.0, false), (0.0, true)] {
         let mut server = soft_server();
         if taken > 0.0 {
-            server.constants.taken_ns = Constant { value: taken, origin: "measured: a test".into() };
+            server.constants.interconnect.taken_ns =
+                Constant { value: taken, origin: "measured: a test".into() };
         }
         let mut w = World::new(server);
         let f = w.words::<1>(Class::Signal, Side::Nic, 1);
@@ -176,7 +177,7 @@ fn cost_37_lines_that_a_core_stores_into_come_one_after_the_other() {
 #[test]
 fn cost_44_so_do_those_that_it_asks_for() {
     let mut server = soft_server();
-    server.constants.taken_ns = Constant { value: 200.0, origin: "measured: a test".into() };
+    server.constants.interconnect.taken_ns = Constant { value: 200.0, origin: "measured: a test".into() };
     let mut w = World::new(server);
     let b = w.buffers(1);
     let empty = w.words::<1>(Class::Body, Side::Host, 1);
@@ -234,11 +235,11 @@ fn told_apart() -> Server {
     s.caches.l1_kib = 4;
     let c = &mut s.constants;
     for (constant, value) in [
-        (&mut c.l1_load_lines, 2.0),
-        (&mut c.l1_run_lines, 3.0),
-        (&mut c.l1_store_lines, 4.0),
-        (&mut c.llc_load_lines, 5.0),
-        (&mut c.llc_run_lines, 10.0),
+        (&mut c.fetch_l1.load_lines, 2.0),
+        (&mut c.fetch_l1.run_lines, 3.0),
+        (&mut c.fetch_l1.store_lines, 4.0),
+        (&mut c.fetch_llc.load_lines, 5.0),
+        (&mut c.fetch_llc.run_lines, 10.0),
     ] {
         *constant = Constant { value, origin: "measured: a test".into() };
     }
@@ -303,14 +304,14 @@ fn a_card_asks_for_no_line_ahead() {
 #[test]
 fn a_profile_has_the_constants_of_its_kind_of_nic() {
     let mut s = soft_server();
-    s.constants.doorbell_ns = server().constants.doorbell_ns;
+    s.constants.pcie.doorbell_ns = server().constants.pcie.doorbell_ns;
     let refused = s.validate().unwrap_err().to_string();
-    assert!(refused.ends_with("doorbell_ns says nothing about this kind of NIC"), "{refused}");
+    assert!(refused.ends_with("constants.pcie.doorbell_ns says nothing about this kind of NIC"), "{refused}");
     let mut s = server();
-    s.constants.pcie_read_ns = Default::default();
-    assert!(s.validate().unwrap_err().to_string().ends_with("pcie_read_ns is missing"));
+    s.constants.pcie.read_ns = Default::default();
+    assert!(s.validate().unwrap_err().to_string().ends_with("constants.pcie.read_ns is missing"));
     let mut s = soft_server();
-    s.constants.load_lines.value = 0.5;
+    s.constants.fetch.load_lines.value = 0.5;
     assert!(
         s.validate()
             .unwrap_err()
@@ -339,7 +340,7 @@ fn interfaces() -> [Interface; 3] {
 }
 
 fn soft_run(interface: Interface, app: App, classify_cycles: f64, gbps: f64) -> Report {
-    soft_run_with(interface, app, gbps, |c| c.classify_cycles.value = classify_cycles)
+    soft_run_with(interface, app, gbps, |c| c.nic.classify_cycles.value = classify_cycles)
 }
 
 fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut Constants)) -> Report {
@@ -399,7 +400,7 @@ fn the_busier_core_sets_the_rate() {
         assert!(r.per_core.iter().all(|c| c.busy_pct < 50.0));
         // The same of the receiver.
         let r = soft_run_with(interface.clone(), App::Sink, 1000.0, |c| {
-            c.frame_cycles = Constant { value: 4_000.0, origin: "measured: a test".into() };
+            c.core.frame_cycles = Constant { value: 4_000.0, origin: "measured: a test".into() };
         });
         assert!((0.9..1.0).contains(&r.mpps), "{}: {} Mpps", interface.name(), r.mpps);
         assert!(r.per_core.iter().all(|c| c.busy_pct > 99.0));

@@ -7,17 +7,20 @@ mod world;
 use std::collections::BTreeSet;
 
 use memory::Ps;
-use model::profile::{Range, Server, ranges};
+use model::profile::{Declared, Range, Server, declared, ranges};
 use toml::{Table, Value};
 
 /// A profile with every constant that its kind of NIC may have.
 fn full(mut profile: Table) -> Table {
-    for (name, range) in ranges().filter(|(name, _)| !name.contains('.')) {
+    for Declared { place, range, .. } in declared() {
         let mut more = profile.clone();
-        let Some(constants) = more.get_mut("constants").and_then(Value::as_table_mut) else { continue };
         let value = if range.whole { Value::Integer(range.low as i64) } else { Value::Float(range.low) };
         let constant = [("value", value), ("origin", "assumed: a test".into())];
-        constants.entry(name).or_insert(Table::from_iter(constant.map(|(k, v)| (k.into(), v))).into());
+        let (tables, key) = place.rsplit_once('.').unwrap();
+        let table = tables.split('.').fold(&mut more, |table, key| {
+            table.entry(key).or_insert(Table::new().into()).as_table_mut().unwrap()
+        });
+        table.entry(key).or_insert(Table::from_iter(constant.map(|(k, v)| (k.into(), v))).into());
         if Server::parse(&more.to_string()).is_ok() {
             profile = more;
         }
@@ -30,19 +33,16 @@ fn profiles() -> [Table; 2] {
     let card = Table::try_from(Server::by_name("rxbisect-testbed").unwrap()).unwrap();
     let mut core = world::soft_server();
     core.caches.l1_kib = 32;
-    core.constants.l1_load_lines = core.constants.load_lines.clone();
+    core.constants.fetch_l1.load_lines = core.constants.fetch.load_lines.clone();
     [full(card), full(Table::try_from(core).unwrap())]
 }
 
-/// The place of a number in a profile that has it.
+/// The number at a place of a profile that has it.
 fn place<'a>(profile: &'a mut Table, name: &str) -> Option<&'a mut Value> {
-    if let Some((table, key)) = name.split_once('.') {
-        return profile.get_mut(table)?.get_mut(key);
-    }
-    match profile.get(name) {
-        Some(_) => profile.get_mut(name),
-        None => profile.get_mut("constants")?.get_mut(name)?.get_mut("value"),
-    }
+    let mut keys = name.split('.');
+    let first = profile.get_mut(keys.next()?)?;
+    let found = keys.try_fold(first, |table, key| table.get_mut(key))?;
+    if found.is_table() { found.get_mut("value") } else { Some(found) }
 }
 
 /// What is said of `profile` with `value` for a number.
@@ -114,8 +114,7 @@ fn no_number_is_without_a_range() {
         numbers(&Value::Table(profile), "", &mut found);
         assert!(found.len() > 40, "{found:?}");
         for key in found {
-            let constant = key.strip_prefix(".constants.").and_then(|key| key.strip_suffix(".value"));
-            let name = constant.unwrap_or(key.trim_start_matches('.'));
+            let name = key.strip_suffix(".value").unwrap_or(&key).trim_start_matches('.');
             assert!(known.contains(name), "{name} has no range");
         }
     }
@@ -125,14 +124,18 @@ fn no_number_is_without_a_range() {
 fn wrong_units_are_told() {
     let text = Table::try_from(Server::by_name("rxbisect-testbed").unwrap()).unwrap();
     for (name, value, told) in [
-        ("pcie_gbytes", 0.0, "pcie_gbytes is 0 GB/s; allowed: 0.2 to 256 GB/s"),
-        ("dram_usable", 68.0, "dram_usable is 68 of the peak; allowed: 0.05 to 1 of the peak"),
+        ("constants.pcie.gbytes", 0.0, "constants.pcie.gbytes is 0 GB/s; allowed: 0.2 to 256 GB/s"),
+        (
+            "constants.dram.usable",
+            68.0,
+            "constants.dram.usable is 68 of the peak; allowed: 0.05 to 1 of the peak",
+        ),
         ("ghz", 2100.0, "ghz is 2100 GHz; allowed: 0.1 to 10 GHz"),
         ("nic.port_gbps", 400_000.0, "nic.port_gbps is 400000 Gbps; allowed: 0.1 to 1600 Gbps"),
     ] {
         assert_eq!(refused(&text, name, value.into()), format!("profile `rxbisect-testbed`: {told}"));
     }
-    let pause = refused(&text, "pause_us", 10_000.0.into());
+    let pause = refused(&text, "constants.firmware.pause_us", 10_000.0.into());
     assert!(
         pause.ends_with("pause_us is 10000 us; allowed: less than the 10 ms of pause_every_ms"),
         "{pause}"
@@ -173,7 +176,7 @@ fn no_agent_runs_further_ahead_than_a_write_takes() {
     let mut server = Server::by_name("rxbisect-testbed").unwrap();
     assert_eq!(server.window(), Ps::from_ns(300));
     for (write, window) in [(120.0, 120), (900.0, 300)] {
-        server.constants.pcie_write_ns.value = write;
+        server.constants.pcie.write_ns.value = write;
         assert_eq!(server.window(), Ps::from_ns(window));
     }
 }
@@ -183,4 +186,61 @@ fn built_in_profiles_are_allowed() {
     for name in Server::names() {
         Server::by_name(name).unwrap();
     }
+}
+
+/// A built-in profile as it was written before constants had components.
+const FLAT: &str = include_str!("flat/rxbisect-testbed.toml");
+
+#[test]
+fn a_profile_of_the_flat_form_is_the_same_server() {
+    let by_component = Server::by_name("rxbisect-testbed").unwrap();
+    assert_eq!(Server::parse(FLAT).unwrap(), by_component);
+    // Every constant has both names.
+    for mut profile in profiles() {
+        let server = Server::parse(&profile.to_string()).unwrap();
+        let mut constants = Table::new();
+        for (declared, _) in server.stated() {
+            let (tables, key) = declared.place.rsplit_once('.').unwrap();
+            let table = tables.split('.').fold(&mut profile, |t, key| t[key].as_table_mut().unwrap());
+            constants.insert(declared.name.into(), table.remove(key).unwrap());
+        }
+        profile.insert("constants".into(), constants.into());
+        assert_eq!(Server::parse(&profile.to_string()).unwrap(), server);
+    }
+    // One form may stand beside the other.
+    let mixed = FLAT
+        .replace("[constants]\n", "[constants]\nnic.mpps = { value = 30, origin = \"measured: here\" }\n");
+    let mixed = Server::parse(&mixed).unwrap();
+    assert_eq!((mixed.constants.nic.mpps.value, mixed.constants.dram), (30.0, by_component.constants.dram));
+}
+
+#[test]
+fn a_constant_is_called_as_the_file_does() {
+    let refused = |text: String| Server::parse(&text).unwrap_err().to_string();
+    let with = |name: &str, value: &str| {
+        let line = FLAT.lines().find(|line| line.starts_with(&format!("{name} = "))).unwrap();
+        refused(FLAT.replace(line, &format!("{name} = {value}")))
+    };
+    assert_eq!(
+        with("dram_usable", "{ value = 68, origin = \"assumed: A3\" }"),
+        "profile `rxbisect-testbed`: dram_usable is 68 of the peak; allowed: 0.05 to 1 of the peak"
+    );
+    assert!(with("lb_cycles", "{ value = 68, origin = \"A3\" }").contains("lb_cycles lacks its origin"));
+    let told = with("lb_cycles", "12");
+    let line = 1 + FLAT.lines().position(|line| line.starts_with("lb_cycles")).unwrap();
+    assert!(told.contains(&format!("at line {line}")) && told.contains("a number with its origin"), "{told}");
+    let unknown = refused(FLAT.replace("lb_cycles", "lbb_cycles"));
+    assert!(unknown.contains("unknown field `lbb_cycles`") && unknown.contains("`dram`"), "{unknown}");
+    let twice = format!("{FLAT}\n[apps.lb]\ncycles = {{ value = 3, origin = \"assumed: A9\" }}\n");
+    assert_eq!(refused(twice), "constants.lb_cycles is given again as apps.lb.cycles");
+    let blocked = refused(FLAT.replacen("[caches]", "apps = 3\n[caches]", 1));
+    assert_eq!(blocked, "constants.l3fwd_cycles: apps.l3fwd is no table");
+}
+
+#[test]
+fn no_name_is_that_of_a_component() {
+    let names: BTreeSet<&str> = declared().map(|d| d.name).collect();
+    assert_eq!(names.len(), declared().count());
+    let components = declared().map(|d| d.place.split('.').nth(1).unwrap());
+    assert_eq!(components.filter(|c| names.contains(c)).collect::<Vec<_>>(), Vec::<&str>::new());
 }

@@ -131,7 +131,8 @@ fn frames_that_a_slow_nic_core_has_not_taken_count_as_offered() {
     let expected = arrivals(20.0, from, to);
     for interface in interfaces().into_iter().take(3) {
         let mut s = scenario(Nic::Core, &interface, Start::Empty, 20.0, SPAN);
-        s.server.constants.classify_cycles = Constant { value: 4_000.0, origin: "measured: a test".into() };
+        s.server.constants.nic.classify_cycles =
+            Constant { value: 4_000.0, origin: "measured: a test".into() };
         let r = run(&mut s).unwrap();
         assert_eq!((r.counted.offered, r.counted.offered_bytes), expected, "{}", interface.name());
         assert!(r.counted.sent < expected.0 / 2, "{}: {:?}", interface.name(), r.counted);

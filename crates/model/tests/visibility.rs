@@ -101,7 +101,7 @@ fn cost_19_lock_hand_over() {
 #[test]
 fn cost_38_who_spins_looks_once_per_pause() {
     let mut s = server();
-    s.constants.spin_cycles.value = 140.0; // 70 ns
+    s.constants.core.spin_cycles.value = 140.0; // 70 ns
     let mut w = World::new(s);
     let c = w.contended();
     w.core(0, move |m| {
@@ -516,7 +516,7 @@ fn cost_40_a_card_on_the_other_node() {
 #[test]
 fn who_waits_for_a_lock_gets_it_in_turn() {
     let mut s = server();
-    s.constants.spin_cycles.value = 140.0;
+    s.constants.core.spin_cycles.value = 140.0;
     let mut w = World::new(s);
     let c = w.contended();
     let out = Out::default();

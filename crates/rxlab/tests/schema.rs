@@ -274,3 +274,23 @@ fn what_is_not_described_or_of_another_type_is_refused() {
     queue["undocumented"] = json!(1);
     assert_eq!(faults("queue", &queue).len(), 1, "where properties come from several schemas too");
 }
+
+#[test]
+fn constants_are_described_as_they_are_declared() {
+    let profile = &schema("profile show")["$defs"]["profile"]["properties"];
+    let mut described = 0;
+    for declared in model::profile::declared() {
+        let keys: Vec<&str> = declared.place.split('.').collect();
+        let [root, component, key] = keys[..] else { panic!("{}", declared.place) };
+        let component = &profile[root]["properties"][component];
+        let text = format!("{} Allowed: {}.", declared.about(), declared.range);
+        assert_eq!(component["properties"][key]["description"], text, "{}", declared.place);
+        let required = component["required"].as_array().is_some_and(|all| all.contains(&json!(key)));
+        assert_eq!(required, declared.is_everywhere(), "{}", declared.place);
+        described += 1;
+    }
+    let components =
+        ["constants", "apps"].into_iter().flat_map(|root| profile[root]["properties"].as_object());
+    let keys = components.flatten().map(|(_, c)| c["properties"].as_object().map_or(0, |keys| keys.len()));
+    assert_eq!(keys.sum::<usize>(), described, "the schema has no others");
+}

@@ -26,12 +26,14 @@ pub(crate) struct Press {
 
 impl Press {
     pub(crate) fn new(kind: AntagonistKind, c: &Constants) -> Press {
-        let way = (c.remote_ns.value * 1e3) as u64;
+        let way = (c.interconnect.remote_ns.value * 1e3) as u64;
         match kind {
             // Two operands and the owner's read of the result, which is written back.
-            AntagonistKind::Stream => Press { lines: c.stream_lines.value, writes: 1.0 / 3.0, way },
+            AntagonistKind::Stream => {
+                Press { lines: c.antagonist.stream_lines.value, writes: 1.0 / 3.0, way }
+            }
             // Ranks are read along edges, and written once for each vertex.
-            AntagonistKind::PageRank => Press { lines: c.pagerank_lines.value, writes: 0.0, way },
+            AntagonistKind::PageRank => Press { lines: c.antagonist.pagerank_lines.value, writes: 0.0, way },
         }
     }
 

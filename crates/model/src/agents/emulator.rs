@@ -68,7 +68,7 @@ impl Emulator {
             nic,
             steer: s.steer.over(plug.queues),
             plug,
-            cycles: s.server.constants.emulator_cycles.value as u32,
+            cycles: s.server.constants.nic.emulator_cycles.value as u32,
             patient: patient(&s.interface),
             foreign,
             notices: 0,

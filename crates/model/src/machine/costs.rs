@@ -53,27 +53,27 @@ impl Costs {
         let cycle = 1e3 / s.ghz;
         let card = s.nic.kind == NicKind::Card;
         // What is posted goes one way.
-        let way = if s.nic.remote { ns(c.remote_ns.value) / 2 } else { 0 };
+        let way = if s.nic.remote { ns(c.interconnect.remote_ns.value) / 2 } else { 0 };
         Costs {
             cycle,
-            l2: ns(c.l2_hit_ns.value),
-            llc: ns(c.llc_hit_ns.value),
-            snoop: ns(c.snoop_ns.value),
-            remote: ns(c.remote_ns.value),
-            spin: ((c.spin_cycles.value * cycle) as u64).max(1),
-            op: (c.op_cycles.value * cycle) as u64,
-            atomic: (c.atomic_cycles.value * cycle) as u64,
-            write: ns(c.pcie_write_ns.value) + way,
-            doorbell: ns(c.doorbell_ns.value) + way,
-            mmio: if card { (c.op_cycles.value * cycle) as u64 } else { 0 },
-            root: if card { ns(c.snoop_ns.value) + 2 * way } else { 0 },
-            buffered: card && c.store_lines.is_absent(),
+            l2: ns(c.caches.l2_hit_ns.value),
+            llc: ns(c.caches.llc_hit_ns.value),
+            snoop: ns(c.interconnect.snoop_ns.value),
+            remote: ns(c.interconnect.remote_ns.value),
+            spin: ((c.core.spin_cycles.value * cycle) as u64).max(1),
+            op: (c.core.op_cycles.value * cycle) as u64,
+            atomic: (c.core.atomic_cycles.value * cycle) as u64,
+            write: ns(c.pcie.write_ns.value) + way,
+            doorbell: ns(c.pcie.doorbell_ns.value) + way,
+            mmio: if card { (c.core.op_cycles.value * cycle) as u64 } else { 0 },
+            root: if card { ns(c.interconnect.snoop_ns.value) + 2 * way } else { 0 },
+            buffered: card && c.fetch.store_lines.is_absent(),
             directory: !s.nic.remote,
-            far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.load_lines.value / DESCRIPTORS)),
-            between_share: card.then(|| overlap(&c.load_lines, 1.0)),
-            taken: (!c.taken_ns.is_absent()).then(|| ns(c.taken_ns.value)),
-            read_line: (c.read_line_cycles.value * cycle) as u64,
-            copy_line: (c.copy_line_cycles.value * cycle) as u64,
+            far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.fetch.load_lines.value / DESCRIPTORS)),
+            between_share: card.then(|| overlap(&c.fetch.load_lines, 1.0)),
+            taken: (!c.interconnect.taken_ns.is_absent()).then(|| ns(c.interconnect.taken_ns.value)),
+            read_line: (c.core.read_line_cycles.value * cycle) as u64,
+            copy_line: (c.core.copy_line_cycles.value * cycle) as u64,
         }
     }
 
@@ -104,8 +104,14 @@ fn overlap(c: &Constant, other: f64) -> f64 {
 pub(crate) fn shares(nic: NicKind, c: &Constants, level: Level) -> Shares {
     let any = any_shares(nic, c);
     let [load, run, store, store_run] = match level {
-        Level::Llc => [&c.llc_load_lines, &c.llc_run_lines, &c.llc_store_lines, &c.llc_store_run_lines],
-        Level::SnoopL1 => [&c.l1_load_lines, &c.l1_run_lines, &c.l1_store_lines, &c.l1_store_run_lines],
+        Level::Llc => {
+            let of = &c.fetch_llc;
+            [&of.load_lines, &of.run_lines, &of.store_lines, &of.store_run_lines]
+        }
+        Level::SnoopL1 => {
+            let of = &c.fetch_l1;
+            [&of.load_lines, &of.run_lines, &of.store_lines, &of.store_run_lines]
+        }
         _ => return any,
     };
     let or = |c: &Constant, share: f64| if c.is_absent() { share } else { 1.0 / c.value };
@@ -121,13 +127,16 @@ pub(crate) fn shares(nic: NicKind, c: &Constants, level: Level) -> Shares {
 /// The same where the profile does not tell levels apart.
 fn any_shares(nic: NicKind, c: &Constants) -> Shares {
     Shares {
-        load: if nic == NicKind::Card { 1.0 } else { overlap(&c.load_lines, 1.0) },
-        run: overlap(&c.run_lines, 1.0),
-        behind: overlap(if c.run_lines.is_absent() { &c.pagerank_lines } else { &c.run_lines }, 1.0),
-        store: overlap(&c.store_lines, STORES as f64),
+        load: if nic == NicKind::Card { 1.0 } else { overlap(&c.fetch.load_lines, 1.0) },
+        run: overlap(&c.fetch.run_lines, 1.0),
+        behind: overlap(
+            if c.fetch.run_lines.is_absent() { &c.antagonist.pagerank_lines } else { &c.fetch.run_lines },
+            1.0,
+        ),
+        store: overlap(&c.fetch.store_lines, STORES as f64),
         store_behind: overlap(
-            &c.store_run_lines,
-            if c.store_lines.is_absent() { STORES as f64 } else { c.store_lines.value },
+            &c.fetch.store_run_lines,
+            if c.fetch.store_lines.is_absent() { STORES as f64 } else { c.fetch.store_lines.value },
         ),
     }
 }

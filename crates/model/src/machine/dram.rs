@@ -1,6 +1,6 @@
 //! DRAM: bandwidth counted in intervals, latency that rises with the load of the last ones.
 
-use crate::profile::Constants;
+use crate::profile::constants;
 
 /// Length of an interval, ps.
 const INTERVAL: u64 = 5_000_000;
@@ -27,12 +27,12 @@ pub(crate) struct Dram {
 
 impl Dram {
     /// Idle memory.
-    pub(crate) fn new(c: &Constants) -> Dram {
-        let idle = c.dram_idle_ns.value * 1e3;
-        let usable = c.dram_peak_gbytes.value * c.dram_usable.value * 1e9 * INTERVAL as f64 * 1e-12;
+    pub(crate) fn new(c: &constants::Dram) -> Dram {
+        let idle = c.idle_ns.value * 1e3;
+        let usable = c.peak_gbytes.value * c.usable.value * 1e9 * INTERVAL as f64 * 1e-12;
         Dram {
             idle,
-            load: c.dram_load_ns.value * 1e3,
+            load: c.load_ns.value * 1e3,
             usable,
             start: 0,
             bytes: 0.0,

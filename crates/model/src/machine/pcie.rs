@@ -1,6 +1,6 @@
 //! A card's slot: bytes each way, TLP by TLP.
 
-use crate::profile::Constants;
+use crate::profile::constants;
 
 /// Bytes that one read request asks for.
 const REQUEST: u64 = 512;
@@ -48,13 +48,13 @@ pub(crate) struct Link {
 
 impl Link {
     /// An idle link.
-    pub(crate) fn new(c: &Constants) -> Link {
+    pub(crate) fn new(c: &constants::Pcie) -> Link {
         Link {
             up: Lane::default(),
             down: Lane::default(),
-            tlp: c.pcie_tlp_bytes.value as u64,
-            overhead: c.pcie_overhead_bytes.value as u64,
-            ps_per_byte: 1e12 / (c.pcie_gbytes.value * 1e9),
+            tlp: c.tlp_bytes.value as u64,
+            overhead: c.overhead_bytes.value as u64,
+            ps_per_byte: 1e12 / (c.gbytes.value * 1e9),
             last: (0, 0),
         }
     }

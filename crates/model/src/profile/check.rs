@@ -1,58 +1,53 @@
 //! What a profile is refused for.
 
-use super::ranges::{MACHINE, ranges};
-use super::{NicKind, ProfileError, Server};
+use super::declare::{Declared, is_default};
+use super::ranges::MACHINE;
+use super::read::Flat;
+use super::{NicKind, ProfileError, Server, declared};
 
 /// Sets that an L2 has at least: in a sample of one in 64, one.
 const L2_SETS: u32 = 64;
 /// The largest LLC, MiB: an exact run keeps all of its sets.
 const LLC_MIB: u64 = 4096;
 
-/// Why a text is no profile: a number that no field of its kind can hold, else what its reader says.
-pub(super) fn unread(text: &str, e: &toml::de::Error) -> ProfileError {
-    let table: toml::Table = text.parse().unwrap_or_default();
-    let written = ranges().find_map(|(name, range)| {
-        let mut value = table.get("constants").and_then(|constants| constants.get(name)?.get("value"));
-        if value.is_none() {
-            let mut keys = name.split('.');
-            let first = keys.next().and_then(|key| table.get(key));
-            value = keys.fold(first, |table, key| table?.get(key));
-        }
-        let value = value.and_then(|v| v.as_float().or(v.as_integer().map(|i| i as f64)))?;
-        range.check(name, value).err()
-    });
-    written.unwrap_or_else(|| ProfileError(e.to_string()))
-}
-
 impl Server {
     /// # Errors
     /// Names the value that the model cannot run with, and what is allowed.
     pub fn validate(&self) -> Result<(), ProfileError> {
-        let checks = [Server::machine, Server::constants, Server::caches, Server::nic, Server::rates];
-        let refused = checks.into_iter().find_map(|check| check(self).err());
-        refused.map_or(Ok(()), |e| Err(ProfileError(format!("profile `{}`: {e}", self.name))))
+        self.validate_as(&Flat::new())
+    }
+
+    /// The same of a profile that has some constants in the flat form: these are called so.
+    pub(super) fn validate_as(&self, flat: &Flat) -> Result<(), ProfileError> {
+        let all = || {
+            self.machine()?;
+            declared()
+                .try_for_each(|d| self.constant(d, if flat.contains(d.name) { d.name } else { d.place }))?;
+            self.caches()?;
+            self.nic()?;
+            self.rates()
+        };
+        all().map_err(|e: ProfileError| ProfileError(format!("profile `{}`: {e}", self.name)))
     }
 
     fn machine(&self) -> Result<(), ProfileError> {
         MACHINE.iter().try_for_each(|number| number.range.check(number.name, (number.of)(self)))
     }
 
-    fn constants(&self) -> Result<(), ProfileError> {
-        for row in self.constants.table() {
-            let (name, c) = (row.name, row.constant);
-            let (needed, allowed) = row.of.of(self.nic.kind);
-            check(!(needed && c.is_absent() && c.value == 0.0), || format!("{name} is missing"))?;
-            check(allowed || c.is_absent(), || format!("{name} says nothing about this kind of NIC"))?;
-            if !needed && c.is_absent() {
-                continue;
-            }
-            row.range.check(name, c.value)?;
-            let known = ["published: ", "measured: ", "assumed: ", "fitted: ", "stated: "];
-            check(known.iter().any(|p| c.origin.starts_with(p)), || {
-                format!("{name} lacks its origin; allowed: {}", known.map(|p| format!("`{p}...`")).join(", "))
-            })?;
+    /// A constant that is called `name`.
+    fn constant(&self, declared: &Declared, name: &str) -> Result<(), ProfileError> {
+        let c = (declared.get)(self);
+        let (needed, allowed) = declared.of.of(self.nic.kind);
+        check(!(needed && c.is_absent() && c.value == 0.0), || format!("{name} is missing"))?;
+        check(allowed || c.is_absent(), || format!("{name} says nothing about this kind of NIC"))?;
+        if !needed && c.is_absent() {
+            return Ok(());
         }
-        Ok(())
+        declared.range.check(name, c.value)?;
+        let known = ["published: ", "measured: ", "assumed: ", "fitted: ", "stated: "];
+        check(known.iter().any(|p| c.origin.starts_with(p)), || {
+            format!("{name} lacks its origin; allowed: {}", known.map(|p| format!("`{p}...`")).join(", "))
+        })
     }
 
     fn caches(&self) -> Result<(), ProfileError> {
@@ -63,8 +58,10 @@ impl Server {
         check(c.l1_kib == 0 || !self.nic.kind.is_card(), || {
             "caches.l1_kib says nothing about this kind of NIC".into()
         })?;
-        let of_l1 = self.constants.all().iter().any(|(name, _)| name.starts_with("l1_"));
-        check(of_l1 == (c.l1_kib > 0), || "caches.l1_kib and l1_load_lines or its like go together".into())?;
+        let of_l1 = !is_default(&self.constants.fetch_l1);
+        check(of_l1 == (c.l1_kib > 0), || {
+            "caches.l1_kib and constants.fetch_l1 (l1_load_lines or its like) go together".into()
+        })?;
         for (name, ways) in [("ddio_ways", c.ddio_ways), ("inclusive_ways", c.inclusive_ways)] {
             check(ways <= c.ways, || {
                 format!("caches.{name} is {ways} ways; allowed: 1 to {}, the ways of the LLC", c.ways)
@@ -94,14 +91,17 @@ impl Server {
     /// Constants that depend on others, or are of a few values.
     fn rates(&self) -> Result<(), ProfileError> {
         let c = &self.constants;
-        let row = &c.write_back_descriptors;
+        let row = &c.nic.write_back_descriptors;
         check(row.is_absent() || [1.0, 2.0, 4.0, 8.0].contains(&row.value), || {
-            format!("write_back_descriptors is {} descriptors; allowed: 1, 2, 4 or 8", row.value)
+            format!(
+                "constants.nic.write_back_descriptors is {} descriptors; allowed: 1, 2, 4 or 8",
+                row.value
+            )
         })?;
-        let (pause, every) = (&c.pause_us, &c.pause_every_ms);
+        let (pause, every) = (&c.firmware.pause_us, &c.firmware.pause_every_ms);
         check(pause.value == 0.0 || pause.value < every.value * 1e3, || {
             format!(
-                "pause_us is {} us; allowed: less than the {} ms of pause_every_ms",
+                "constants.firmware.pause_us is {} us; allowed: less than the {} ms of pause_every_ms",
                 pause.value, every.value
             )
         })

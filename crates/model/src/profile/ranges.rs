@@ -1,9 +1,8 @@
 //! What each number of a profile may be: wide enough for every server of the next years, and narrow enough to tell
 //! MHz from GHz and percent from a share.
 
-use super::Server;
-use super::constants::RANGES;
 use super::range::Range;
+use super::{Server, declared};
 
 /// A number of a profile beside its constants.
 pub(super) struct Number {
@@ -38,8 +37,8 @@ pub(super) static MACHINE: &[Number] = &[
     number("nic.max_ring", Range::whole(2, 1 << 20, "entries"), |s| s.nic.max_ring.into()),
 ];
 
-/// What each number of a profile may be, by its key: a constant's is its name alone.
+/// What each number of a profile may be, by its place: tables, then its key, with dots between.
 pub fn ranges() -> impl Iterator<Item = (&'static str, &'static Range)> {
     let machine = MACHINE.iter().map(|number| (number.name, &number.range));
-    machine.chain(RANGES.iter().map(|(name, range)| (*name, range)))
+    machine.chain(declared().map(|d| (d.place, &d.range)))
 }

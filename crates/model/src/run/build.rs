@@ -143,8 +143,8 @@ impl Crew<'_> {
             let Some(cache) = self.caches.next() else { break };
             let pool = Priced {
                 pool: cache,
-                cycles: c.pool_cycles.value,
-                call: c.pool_call_cycles.value as u32,
+                cycles: c.pool.cycles.value,
+                call: c.pool.call_cycles.value as u32,
                 spent: Spent::default(),
             };
             let seat = Seat { core: plug.first + q, queue: q as u32, queues: plug.queues.into() };

@@ -57,7 +57,7 @@ pub(super) fn spawn<R: Nic<View> + 'static>(
             Some(peer)
         }
     };
-    let queue_bps = (s.server.constants.tx_queue_gbps.value * 1e9) as u64;
+    let queue_bps = (s.server.constants.nic.tx_queue_gbps.value * 1e9) as u64;
     for q in 0..plug.queues {
         nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
     }
@@ -80,8 +80,8 @@ fn receiving(s: &Scenario) -> Config {
     let c = &s.server.constants;
     Config {
         rate_bps: rate_bps(s),
-        pipeline_pps: (c.nic_mpps.value * 1e6) as u64,
-        buffer_bytes: (c.nic_buffer_kib.value * 1024.0) as u32,
+        pipeline_pps: (c.nic.mpps.value * 1e6) as u64,
+        buffer_bytes: (c.nic.buffer_kib.value * 1024.0) as u32,
         max_frame: s.server.buffers.room,
     }
 }
@@ -89,8 +89,8 @@ fn receiving(s: &Scenario) -> Config {
 /// What a latency has beside the time on the card: the read of the payload and the load generator, ps.
 fn beside_the_card(s: &Scenario) -> u64 {
     let c = &s.server.constants;
-    let way = if s.server.nic.remote { c.remote_ns.value } else { 0.0 };
-    ((c.pcie_read_ns.value + way + c.generator_us.value * 1e3) * 1e3) as u64
+    let way = if s.server.nic.remote { c.interconnect.remote_ns.value } else { 0.0 };
+    ((c.pcie.read_ns.value + way + c.generator.latency_us.value * 1e3) * 1e3) as u64
 }
 
 /// A port of a software NIC: nothing is paced.
@@ -107,7 +107,7 @@ pub(super) fn soft_port(
         tx: TxPort::new(nic_tx, plug.buffers, sent),
         plug,
         feed,
-        cycles: s.server.constants.classify_cycles.value as u32,
+        cycles: s.server.constants.nic.classify_cycles.value as u32,
         burst: Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use apps::ipsec::{self, Ipsec, Sa, Spd, Suite};
 use apps::table::{Declared, Shape};
-use apps::{AnyApp, kv, l3fwd, lb, nat, nf};
+use apps::{AnyApp, Kind, kv, l3fwd, lb, nat, nf};
 
 use super::error::Error;
 use crate::agents::app::{ModelApp, Sink};
@@ -111,25 +111,19 @@ impl Tables {
 
 /// What sealing costs.
 fn sealing(s: &Scenario) -> ipsec::Cost {
-    let c = &s.server.constants;
-    ipsec::Cost { frame: c.esp_frame_cycles.value as u32, byte: c.esp_byte_cycles.value }
+    let c = &s.server.apps.ipsec;
+    ipsec::Cost { frame: c.frame_cycles.value as u32, byte: c.byte_cycles.value }
 }
 
 /// Base cycles of a frame in the application, 0 where it has none.
 pub(crate) fn cycles(s: &Scenario) -> Result<u32, Error> {
-    let c = &s.server.constants;
-    let (name, cycles) = match s.app {
-        App::L3fwd => ("l3fwd_cycles", &c.l3fwd_cycles),
-        App::Lb => ("lb_cycles", &c.lb_cycles),
-        App::Nat => ("nat_cycles", &c.nat_cycles),
-        App::Nf { .. } => ("nf_cycles", &c.nf_cycles),
-        App::Kv { .. } => ("l3fwd_cycles", &c.l3fwd_cycles), // A41
-        App::Ipsec if c.esp_frame_cycles.is_absent() => ("esp_frame_cycles", &c.esp_frame_cycles),
-        App::Ipsec => ("l3fwd_cycles", &c.l3fwd_cycles), // beside sealing
-        App::Sink => return Ok(c.frame_cycles.value as u32),
-    };
-    if cycles.is_absent() {
-        return Err(Error::Scenario(format!("the application needs {name}; {} has none", s.server.name)));
+    let Some(kind) = s.app.kind() else { return Ok(s.server.constants.core.frame_cycles.value as u32) };
+    let apps = &s.server.apps;
+    let (place, cycles) = apps.cycles(kind);
+    let sealing = ("apps.ipsec.frame_cycles", &apps.ipsec.frame_cycles);
+    let needed = [Some((place, cycles)), (kind == Kind::Ipsec).then_some(sealing)];
+    if let Some((place, _)) = needed.into_iter().flatten().find(|(_, c)| c.is_absent()) {
+        return Err(Error::Scenario(format!("the application needs {place}; {} has none", s.server.name)));
     }
     Ok(cycles.value as u32)
 }

@@ -27,6 +27,21 @@ pub enum App {
     Sink,
 }
 
+impl App {
+    /// The packet application; none of a benchmark's receiver.
+    pub fn kind(self) -> Option<Kind> {
+        match self {
+            App::L3fwd => Some(Kind::L3fwd),
+            App::Lb => Some(Kind::Lb),
+            App::Nat => Some(Kind::Nat),
+            App::Nf { .. } => Some(Kind::Nf),
+            App::Kv { .. } => Some(Kind::Kv),
+            App::Ipsec => Some(Kind::Ipsec),
+            App::Sink => None,
+        }
+    }
+}
+
 impl From<Kind> for App {
     fn from(kind: Kind) -> App {
         match kind {

@@ -22,25 +22,25 @@ pub(crate) fn server() -> Server {
     s.caches.adjacent_prefetch = false;
     let c = &mut s.constants;
     for (constant, value) in [
-        (&mut c.op_cycles, 2.0),
-        (&mut c.atomic_cycles, 20.0),
-        (&mut c.l2_hit_ns, 7.0),
-        (&mut c.llc_hit_ns, 22.0),
-        (&mut c.snoop_ns, 60.0),
-        (&mut c.dram_idle_ns, 85.0),
-        (&mut c.dram_load_ns, 25.0),
-        (&mut c.dram_usable, 0.8),
-        (&mut c.dram_peak_gbytes, 100.0),
-        (&mut c.pcie_gbytes, 10.0),
-        (&mut c.pcie_tlp_bytes, 256.0),
-        (&mut c.pcie_overhead_bytes, 26.0),
-        (&mut c.pcie_write_ns, 300.0),
-        (&mut c.pcie_read_ns, 700.0),
-        (&mut c.doorbell_ns, 800.0),
-        (&mut c.remote_ns, 70.0),
-        (&mut c.load_lines, 4.0),
-        (&mut c.pagerank_lines, 10.0),
-        (&mut c.spin_cycles, 0.0),
+        (&mut c.core.op_cycles, 2.0),
+        (&mut c.core.atomic_cycles, 20.0),
+        (&mut c.caches.l2_hit_ns, 7.0),
+        (&mut c.caches.llc_hit_ns, 22.0),
+        (&mut c.interconnect.snoop_ns, 60.0),
+        (&mut c.dram.idle_ns, 85.0),
+        (&mut c.dram.load_ns, 25.0),
+        (&mut c.dram.usable, 0.8),
+        (&mut c.dram.peak_gbytes, 100.0),
+        (&mut c.pcie.gbytes, 10.0),
+        (&mut c.pcie.tlp_bytes, 256.0),
+        (&mut c.pcie.overhead_bytes, 26.0),
+        (&mut c.pcie.write_ns, 300.0),
+        (&mut c.pcie.read_ns, 700.0),
+        (&mut c.pcie.doorbell_ns, 800.0),
+        (&mut c.interconnect.remote_ns, 70.0),
+        (&mut c.fetch.load_lines, 4.0),
+        (&mut c.antagonist.pagerank_lines, 10.0),
+        (&mut c.core.spin_cycles, 0.0),
     ] {
         constant.value = value;
     }
@@ -54,27 +54,27 @@ pub(crate) fn soft_server() -> Server {
     s.nic.kind = NicKind::Core;
     let c = &mut s.constants;
     for absent in [
-        &mut c.pcie_gbytes,
-        &mut c.pcie_tlp_bytes,
-        &mut c.pcie_overhead_bytes,
-        &mut c.pcie_write_ns,
-        &mut c.pcie_read_ns,
-        &mut c.doorbell_ns,
-        &mut c.nic_buffer_kib,
-        &mut c.tx_queue_gbps,
-        &mut c.generator_us,
-        &mut c.spin_cycles,
+        &mut c.pcie.gbytes,
+        &mut c.pcie.tlp_bytes,
+        &mut c.pcie.overhead_bytes,
+        &mut c.pcie.write_ns,
+        &mut c.pcie.read_ns,
+        &mut c.pcie.doorbell_ns,
+        &mut c.nic.buffer_kib,
+        &mut c.nic.tx_queue_gbps,
+        &mut c.generator.latency_us,
+        &mut c.core.spin_cycles,
     ] {
         *absent = Constant::default();
     }
     for (constant, value) in [
-        (&mut c.load_lines, 4.0),
-        (&mut c.run_lines, 6.0),
-        (&mut c.store_lines, 8.0),
-        (&mut c.read_line_cycles, 4.0),
-        (&mut c.copy_line_cycles, 6.0),
-        (&mut c.classify_cycles, 40.0),
-        (&mut c.pool_cycles, 2.0),
+        (&mut c.fetch.load_lines, 4.0),
+        (&mut c.fetch.run_lines, 6.0),
+        (&mut c.fetch.store_lines, 8.0),
+        (&mut c.core.read_line_cycles, 4.0),
+        (&mut c.core.copy_line_cycles, 6.0),
+        (&mut c.nic.classify_cycles, 40.0),
+        (&mut c.pool.cycles, 2.0),
     ] {
         *constant = Constant { value, origin: "assumed: a test".into() };
     }

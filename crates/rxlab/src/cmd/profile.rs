@@ -1,7 +1,7 @@
 //! `rxlab profile`: the servers that come with the program.
 
 use clap::{Args, Subcommand};
-use model::profile::{Server, ranges};
+use model::profile::Server;
 
 use crate::fail::Fail;
 use crate::show::out;
@@ -104,11 +104,17 @@ fn show(server: &Server, json: bool) -> Result<(), Fail> {
         "{} x {}, {} Gbps each, rings of {} to {}\n\n",
         n.ports, n.name, n.port_gbps, n.min_ring, n.max_ring
     );
-    let mut table = Table::new(&[words("constant"), number("value", ""), words("allowed"), words("origin")]);
-    for (name, constant) in server.constants.all() {
-        let range = ranges().find(|(of, _)| *of == name).map(|(_, range)| range.to_string());
-        let allowed = range.unwrap_or_default();
-        table.rows.push(vec![name.into(), constant.value.to_string(), allowed, constant.origin.clone()]);
+    let mut table = Table::new(&[
+        words("constant"),
+        words("in results"),
+        number("value", ""),
+        words("allowed"),
+        words("origin"),
+    ]);
+    for (declared, constant) in server.stated() {
+        let (allowed, origin) = (declared.range.to_string(), constant.origin.clone());
+        let (value, place) = (constant.value.to_string(), declared.place.into());
+        table.rows.push(vec![place, declared.name.into(), value, allowed, origin]);
     }
     out::print(&(out + &table.text(out::colour())))
 }

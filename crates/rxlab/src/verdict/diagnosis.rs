@@ -46,11 +46,11 @@ impl Machine {
         Machine {
             ddio_mib: server.ddio_bytes() as f64 / MIB,
             llc_mib: server.llc_bytes() as f64 / MIB,
-            dram_peak_gbps: server.constants.dram_peak_gbytes.value * 8.0,
+            dram_peak_gbps: server.constants.dram.peak_gbytes.value * 8.0,
             tx_ring: f64::from(tx_ring),
             ghz: server.ghz,
             cores: server.cores,
-            pause_us: server.constants.pause_us.value,
+            pause_us: server.constants.firmware.pause_us.value,
         }
     }
 }

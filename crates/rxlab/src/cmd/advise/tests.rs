@@ -50,7 +50,7 @@ fn server(dice: &mut Dice) -> Server {
     s.caches.ddio_ways = dice.of(&[1, 2, 2, 3, 4]);
     s.nic.port_gbps = dice.of(&[25.0, 40.0, 50.0, 100.0]);
     s.nic.max_ring = dice.of(&[1024, 2048]);
-    s.constants.dram_peak_gbytes.value = dice.between(10.0, 80.0).round();
+    s.constants.dram.peak_gbytes.value = dice.between(10.0, 80.0).round();
     s
 }
 
@@ -92,7 +92,7 @@ fn draw(dice: &mut Dice, dir: &std::path::Path) -> (Ready, Guideline, String) {
         c.slices,
         c.ways,
         c.ddio_ways,
-        server.constants.dram_peak_gbytes.value,
+        server.constants.dram.peak_gbytes.value,
         rate,
         wire,
         options[options.iter().position(|o| o == "--app").unwrap() + 1],

@@ -3,7 +3,8 @@
 use std::fs;
 
 use model::profile::{
-    BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server, SliceHash,
+    Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server,
+    SliceHash, apps, constants,
 };
 
 use super::values::{Streams, Values};
@@ -77,47 +78,68 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         None => Constant::default(),
     };
     let constants = Constants {
-        l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
-        llc_hit_ns: measured(v.latency[2], "random walk over a quarter of the LLC"),
-        dram_idle_ns: measured(v.latency[3], "random walk over more than the LLC"),
-        snoop_ns: measured(v.transfer, "random walk over lines that the other core has written"),
-        taken_ns: measured(v.taken, "from one line to the next that are stored for the other core"),
-        dram_load_ns: assumed(25.0, "A3"),
-        dram_usable: assumed(0.68, "A3"),
-        dram_peak_gbytes: measured(2.0 * v.copy[2], "a copy of 128 MiB, read and written"),
-        l3fwd_cycles: assumed(50.0, "A9"),
-        op_cycles: measured(cycles(v.operation), "entries made, written, read and tested in L1"),
-        atomic_cycles: measured(cycles(v.own_swap), "compare-and-swap on an own line"),
-        load_lines: measured(loads, "latency over a line's time in a stream of loads"),
-        run_lines: measured(
-            runs,
-            "latency over what a line is waited for in a stream of frames that are read",
-        ),
-        store_lines: measured(stores, "latency over a line's time in a stream of stores"),
-        store_run_lines: measured(
-            store_runs,
-            "latency over what a line is waited for in a stream of frames that are copied",
-        ),
-        llc_load_lines: from(llc, 0, "loads from the LLC"),
-        llc_run_lines: from(llc, 1, "frames read from the LLC, less the reading"),
-        llc_store_lines: from(llc, 2, "stores into lines of the LLC"),
-        llc_store_run_lines: from(llc, 3, "frames copied into lines of the LLC, less the copying"),
-        l1_load_lines: from(l1, 0, "loads from the other core's L1"),
-        l1_run_lines: from(l1, 1, "frames read from the other core's L1, less the reading"),
-        l1_store_lines: from(l1, 2, "stores into lines of the other core's L1"),
-        l1_store_run_lines: from(l1, 3, "frames copied into lines of the other core's L1, less the copying"),
-        read_line_cycles: measured(cycles(v.read_line), "frames of 24 lines in L1 read"),
-        copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),
-        classify_cycles: measured(
-            cycles(v.classify),
-            "frames of a stock of 8192 filtered, parsed, hashed and described",
-        ),
-        // The words of its line are counted as of any other.
-        frame_cycles: measured(
-            cycles((v.frame - v.read_line).max(0.0)),
-            "frames of a line in L1 received, read and freed, less the line",
-        ),
-        pool_cycles: measured(cycles(v.buffer), "32 buffers taken and given back"),
+        caches: constants::Caches {
+            l2_hit_ns: measured(v.latency[1], "random walk over half an L2"),
+            llc_hit_ns: measured(v.latency[2], "random walk over a quarter of the LLC"),
+        },
+        interconnect: constants::Interconnect {
+            snoop_ns: measured(v.transfer, "random walk over lines that the other core has written"),
+            taken_ns: measured(v.taken, "from one line to the next that are stored for the other core"),
+            ..Default::default()
+        },
+        dram: constants::Dram {
+            idle_ns: measured(v.latency[3], "random walk over more than the LLC"),
+            load_ns: assumed(25.0, "A3"),
+            usable: assumed(0.68, "A3"),
+            peak_gbytes: measured(2.0 * v.copy[2], "a copy of 128 MiB, read and written"),
+        },
+        nic: constants::Nic {
+            classify_cycles: measured(
+                cycles(v.classify),
+                "frames of a stock of 8192 filtered, parsed, hashed and described",
+            ),
+            ..Default::default()
+        },
+        core: constants::Core {
+            op_cycles: measured(cycles(v.operation), "entries made, written, read and tested in L1"),
+            atomic_cycles: measured(cycles(v.own_swap), "compare-and-swap on an own line"),
+            read_line_cycles: measured(cycles(v.read_line), "frames of 24 lines in L1 read"),
+            copy_line_cycles: measured(cycles(v.put_line), "a frame of 24 lines copied in L1"),
+            // The words of its line are counted as of any other.
+            frame_cycles: measured(
+                cycles((v.frame - v.read_line).max(0.0)),
+                "frames of a line in L1 received, read and freed, less the line",
+            ),
+            ..Default::default()
+        },
+        pool: constants::Pool {
+            cycles: measured(cycles(v.buffer), "32 buffers taken and given back"),
+            ..Default::default()
+        },
+        fetch: constants::Fetch {
+            load_lines: measured(loads, "latency over a line's time in a stream of loads"),
+            run_lines: measured(
+                runs,
+                "latency over what a line is waited for in a stream of frames that are read",
+            ),
+            store_lines: measured(stores, "latency over a line's time in a stream of stores"),
+            store_run_lines: measured(
+                store_runs,
+                "latency over what a line is waited for in a stream of frames that are copied",
+            ),
+        },
+        fetch_llc: constants::FetchLlc {
+            load_lines: from(llc, 0, "loads from the LLC"),
+            run_lines: from(llc, 1, "frames read from the LLC, less the reading"),
+            store_lines: from(llc, 2, "stores into lines of the LLC"),
+            store_run_lines: from(llc, 3, "frames copied into lines of the LLC, less the copying"),
+        },
+        fetch_l1: constants::FetchL1 {
+            load_lines: from(l1, 0, "loads from the other core's L1"),
+            run_lines: from(l1, 1, "frames read from the other core's L1, less the reading"),
+            store_lines: from(l1, 2, "stores into lines of the other core's L1"),
+            store_run_lines: from(l1, 3, "frames copied into lines of the other core's L1, less the copying"),
+        },
         ..Constants::default()
     };
     let server = Server {
@@ -137,6 +159,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
             remote: false,
         },
         constants,
+        apps: Apps { l3fwd: apps::L3fwd { cycles: assumed(50.0, "A9") }, ..Apps::default() },
     };
     server.validate().map_err(Fail::new)?;
     Ok(server)
@@ -193,11 +216,17 @@ fn round(value: f64) -> f64 {
 pub(super) fn text(server: &Server) -> Result<String, Fail> {
     let toml = |value: toml::Value| toml::to_string(&value).map_err(Fail::new);
     let mut root = toml::Table::try_from(server).map_err(Fail::new)?;
-    root.remove("constants");
-    let mut text = toml(toml::Value::Table(root))? + "\n[constants]\n";
-    for (name, c) in server.constants.all() {
+    root.retain(|name, _| name != "constants" && name != "apps");
+    let mut text = toml(toml::Value::Table(root))?;
+    let mut component = "";
+    for (declared, c) in server.stated() {
+        let (tables, key) = declared.place.rsplit_once('.').unwrap_or(("", declared.place));
+        if tables != component {
+            component = tables;
+            text += &format!("\n[{component}]\n");
+        }
         let origin = toml::Value::String(c.origin.clone());
-        text += &format!("{name} = {{ value = {}, origin = {origin} }}\n", c.value);
+        text += &format!("{key} = {{ value = {}, origin = {origin} }}\n", c.value);
     }
     Ok(text)
 }

@@ -24,17 +24,8 @@ pub(super) fn has_own_timing(workload: &Workload) -> Result<(), Fail> {
 pub(super) fn app_cycles(server: &mut Server, app: App, cycles: Option<u32>) -> Result<(), Fail> {
     let Some(cycles) = cycles else { return Ok(()) };
     check("--app-cycles", cycles, 1, 10_000_000, "cycles of a frame")?;
-    let c = &mut server.constants;
-    let constant = match app {
-        App::L3fwd => &mut c.l3fwd_cycles,
-        App::Lb => &mut c.lb_cycles,
-        App::Nat => &mut c.nat_cycles,
-        App::Nf { .. } => &mut c.nf_cycles,
-        App::Kv { .. } | App::Ipsec | App::Sink => {
-            return Err(Fail::new(format!(
-                "--app-cycles {cycles}: allowed: with --app l3fwd, lb, nat or nf"
-            )));
-        }
+    let Some(constant) = app.kind().and_then(|kind| server.apps.own_cycles(kind)) else {
+        return Err(Fail::new(format!("--app-cycles {cycles}: allowed: with --app l3fwd, lb, nat or nf")));
     };
     constant.value = f64::from(cycles);
     constant.origin = "stated: --app-cycles".into();

@@ -1,0 +1,63 @@
+//! The constants of applications: `lb.cycles` is in `[apps.lb]`.
+
+use apps::Kind;
+use serde::{Deserialize, Serialize};
+
+use super::declare::{Constant, Declared, Of, components, is_default};
+use super::range::Range;
+
+components! {
+    /// What applications cost beside their accesses to memory.
+    Apps at apps, listed in APPS;
+    /// Longest-prefix-match forwarding. `kv` and `ipsec` have its base cycles as well (A41).
+    l3fwd: L3fwd {
+        /// Base cycles of a frame in L3FWD.
+        cycles = "l3fwd_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
+    }
+    /// Load balancer.
+    lb: Lb {
+        /// Base cycles of a frame in LB.
+        cycles = "lb_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
+    }
+    /// Address translation.
+    nat: Nat {
+        /// Base cycles of a frame in NAT.
+        cycles = "nat_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
+    }
+    /// Random reads and a route.
+    nf: Nf {
+        /// Base cycles of a frame in NF.
+        cycles = "nf_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
+    }
+    /// IPsec gateway: what sealing costs.
+    ipsec: Ipsec {
+        /// Cycles to seal a packet by ESP, beside those of its bytes.
+        frame_cycles = "esp_frame_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
+        /// Cycles to encipher and sign a byte.
+        byte_cycles = "esp_byte_cycles": Of::Card, Range::real(0.0, 1000.0, "cycles");
+    }
+}
+
+impl Apps {
+    /// Base cycles of a frame, and where a profile has them. Two applications begin as `l3fwd` does: a store of keys
+    /// (A41), and a gateway, which routes packets beside sealing them.
+    pub(crate) fn cycles(&self, kind: Kind) -> (&'static str, &Constant) {
+        match kind {
+            Kind::L3fwd | Kind::Kv | Kind::Ipsec => ("apps.l3fwd.cycles", &self.l3fwd.cycles),
+            Kind::Lb => ("apps.lb.cycles", &self.lb.cycles),
+            Kind::Nat => ("apps.nat.cycles", &self.nat.cycles),
+            Kind::Nf => ("apps.nf.cycles", &self.nf.cycles),
+        }
+    }
+
+    /// The base cycles of a frame that are an application's own.
+    pub fn own_cycles(&mut self, kind: Kind) -> Option<&mut Constant> {
+        match kind {
+            Kind::L3fwd => Some(&mut self.l3fwd.cycles),
+            Kind::Lb => Some(&mut self.lb.cycles),
+            Kind::Nat => Some(&mut self.nat.cycles),
+            Kind::Nf => Some(&mut self.nf.cycles),
+            Kind::Kv | Kind::Ipsec => None,
+        }
+    }
+}

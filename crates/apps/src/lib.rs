@@ -8,6 +8,7 @@
 mod antagonist;
 mod any;
 mod batch;
+mod factory;
 mod fate;
 mod headers;
 pub mod ipsec;
@@ -22,6 +23,7 @@ mod worker;
 pub use antagonist::{Antagonist, AntagonistKind};
 pub use any::{AnyApp, Kind};
 pub use batch::{Batch, Cause, Counters, Verdict};
+pub use factory::{Factory, Parts, Seat, Sizes};
 pub use fate::Fate;
 pub use headers::{End, Headers, SEEN};
 pub use worker::{Unsent, Worker, WorkerCounters};

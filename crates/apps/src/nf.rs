@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use memory::{LayoutError, Memory, Space, Touch};
+use memory::{Memory, Touch};
 
 use crate::l3fwd::L3fwd;
 use crate::{App, Headers, Packet, Verdict};
@@ -37,6 +37,11 @@ fn mix(x: u64) -> u64 {
 }
 
 impl Numbers {
+    /// The name of the buffer.
+    pub const NAME: &'static str = "nf.numbers";
+    /// Bytes of the buffer.
+    pub const BYTES: u64 = WORDS * 8;
+
     /// The buffer on real memory.
     pub fn real() -> Numbers {
         Numbers { words: Some((0..WORDS).map(number).collect()) }
@@ -45,14 +50,6 @@ impl Numbers {
     /// The same numbers without the memory.
     pub fn declared() -> Numbers {
         Numbers { words: None }
-    }
-
-    /// Reserves the buffer's addresses.
-    ///
-    /// # Errors
-    /// As [`Space::table`].
-    pub fn bind<S: Space>(space: &mut S) -> Result<<S::Mem as Memory>::Table, LayoutError> {
-        space.table("nf.numbers", WORDS * 8)
     }
 
     #[inline]

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use apps::ipsec::{Cost, Ipsec, Spd};
-use apps::l3fwd::{Fib, L3fwd};
-use apps::lb::{self, Lb};
-use apps::nat::Nat;
-use apps::nf::{Nf, Numbers};
-use apps::table::{HashTable, Shape};
-use apps::{App, Cause, Fate, Kind};
+use apps::ipsec::{Cost, Sa};
+use apps::kv::{self, Partition};
+use apps::nf::Numbers;
+use apps::table::{HashTable, Shape, Value};
+use apps::{App, Cause, Factory, Fate, Kind, Parts, Seat, Sizes};
 use memory::Ps;
 use memory::native::Table;
 use rings::{Nic, Outcome};
@@ -38,8 +36,6 @@ const TIMEOUT: Ps = Ps::NEVER;
 pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
     config.validate().map_err(LiveError::Config)?;
     config.interface.validate(u32::from(config.workers))?;
-    // A translated connection takes two entries, and all flows may lead to one worker.
-    let table = || HashTable::<View>::new(Shape::new(config.flows.saturating_mul(2)), Table, TIMEOUT);
     match config.work {
         Work::Check => {
             let check = |worker: u16, places: &Arc<[Place]>| {
@@ -49,28 +45,52 @@ pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
             };
             run_with(config, check, |check| Some(&mut check.ledger))
         }
-        Work::App(Kind::L3fwd) => {
-            let fib = Arc::new(Fib::default_route());
-            run_with(config, |_, _| L3fwd::<View>::new(fib.clone(), Table, 0), |_| None)
-        }
-        Work::App(Kind::Nf) => {
-            let (fib, numbers) = (Arc::new(Fib::default_route()), Numbers::real());
-            let route = || L3fwd::<View>::new(fib.clone(), Table, 0);
-            run_with(config, |_, _| Nf::new(route(), numbers.clone(), Table, 0, 1, 0), |_| None)
-        }
-        Work::App(Kind::Ipsec) => {
-            let fib = Arc::new(Fib::default_route());
-            let gateway = |worker, _: &Arc<_>| {
-                let route = L3fwd::<View>::new(fib.clone(), Table, 0);
-                Ipsec::new(route, Spd::thirds(), Tunnels::sa(worker), Cost::default())
-            };
-            run_with(config, gateway, |_| None)
-        }
         Work::App(Kind::Kv) => {
             Err(LiveError::Config("kv answers requests, and this card sends none".to_owned()))
         }
-        Work::App(Kind::Lb) => run_with(config, |_, _| Lb::new(table(), lb::SERVERS, 0), |_| None),
-        Work::App(Kind::Nat) => run_with(config, |_, _| Nat::new(table(), &[PUBLIC], None, 0), |_| None),
+        Work::App(kind) => {
+            let workers = u32::from(config.workers);
+            // A translated connection takes two entries, and all flows may lead to one worker.
+            let flows = Shape::new(config.flows.saturating_mul(2));
+            let sizes = Sizes { flows, keys: 0, cores: workers };
+            let factory = Factory::<View, _>::new(kind, Stored, sizes, |_, _| Ok(Table))?;
+            let app = |worker: u16, _: &Arc<_>| factory.app(seat(worker.into(), workers));
+            run_with(config, app, |_| None)
+        }
+    }
+}
+
+/// A worker of a real run: nobody charges cycles.
+fn seat(worker: u32, workers: u32) -> Seat {
+    let sealing = Cost::default();
+    Seat { core: worker, queue: worker, queues: workers, cycles: 0, sealing, extra_reads: 0, seed: 1 }
+}
+
+/// Tables that exist.
+struct Stored;
+
+impl Parts<View> for Stored {
+    type Flows = HashTable<View>;
+    type Store = Partition<View>;
+
+    fn flows(&self, shape: Shape, table: Table, _: fn(u64) -> Value) -> HashTable<View> {
+        HashTable::new(shape, table, TIMEOUT)
+    }
+
+    fn store(&self, shape: kv::Shape, table: Table) -> Partition<View> {
+        Partition::new(shape, table)
+    }
+
+    fn numbers(&self) -> Numbers {
+        Numbers::real()
+    }
+
+    fn sa(&self, core: u32) -> Sa {
+        Tunnels::sa(core as u16)
+    }
+
+    fn public(&self) -> &[[u8; 4]] {
+        &[PUBLIC]
     }
 }
 

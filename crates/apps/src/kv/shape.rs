@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use memory::{LINE, LayoutError, Memory, Space, Touch};
+use memory::{LINE, Memory, Touch};
 use packet::kv::{KEY, VALUE};
 
 /// Slots of a bucket: 8 words, one line.
@@ -25,6 +25,9 @@ pub(super) fn lines(key: usize, value: usize) -> u64 {
 }
 
 impl Shape {
+    /// The name of a partition's table.
+    pub const NAME: &'static str = "kv";
+
     /// A partition for `items` of the usual sizes ([`KEY`], [`VALUE`]; at most 2^24 of them), five of a bucket's eight
     /// slots used.
     pub fn new(items: u64) -> Shape {
@@ -36,14 +39,6 @@ impl Shape {
     /// Bytes in all: 1.2 GiB for a million items.
     pub fn bytes(&self) -> u64 {
         (self.buckets + self.lines) * LINE as u64
-    }
-
-    /// Reserves the partition's addresses.
-    ///
-    /// # Errors
-    /// As [`Space::table`].
-    pub fn bind<S: Space>(&self, space: &mut S) -> Result<<S::Mem as Memory>::Table, LayoutError> {
-        space.table("kv", self.bytes())
     }
 
     pub(super) fn buckets(&self) -> u64 {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use memory::{LINE, LayoutError, Memory, Space, Touch};
+use memory::{LINE, Memory, Touch};
 
 use super::routes::{NextHop, Route};
 
@@ -68,12 +68,12 @@ impl Fib {
         ])
     }
 
-    /// Reserves the table's addresses.
-    ///
-    /// # Errors
-    /// As [`Space::table`].
-    pub fn bind<S: Space>(&self, space: &mut S) -> Result<<S::Mem as Memory>::Table, LayoutError> {
-        space.table("l3fwd.fib", self.ipv6_at() + IPV6_BYTES)
+    /// The name of the table.
+    pub const NAME: &'static str = "l3fwd.fib";
+
+    /// Bytes of the table.
+    pub fn bytes(&self) -> u64 {
+        self.ipv6_at() + IPV6_BYTES
     }
 
     /// The route of an IPv4 destination.

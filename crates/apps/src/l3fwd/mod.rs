@@ -27,7 +27,7 @@ pub struct L3fwd<M: Memory> {
 }
 
 impl<M: Memory> L3fwd<M> {
-    /// Forwards by `fib`, whose addresses are those of `table` ([`Fib::bind`]).
+    /// Forwards by `fib`, whose addresses are those of `table`.
     pub fn new(fib: Arc<Fib>, table: M::Table, cycles: u32) -> L3fwd<M> {
         L3fwd { fib, table, cycles, mac: [0x02, 0, 0, 0, 0, 1] }
     }

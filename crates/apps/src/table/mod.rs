@@ -10,7 +10,7 @@ mod hashed;
 pub use declared::Declared;
 pub use hashed::HashTable;
 
-use memory::{LINE, LayoutError, Memory, Ps, Space};
+use memory::{LINE, Memory, Ps};
 
 /// Slots of a bucket: 8 words, one line.
 pub(crate) const SLOTS: usize = 8;
@@ -112,18 +112,6 @@ impl Shape {
     /// Bytes in all: 1.02 GiB for 10 M flows.
     pub fn bytes(&self) -> u64 {
         self.state(self.capacity)
-    }
-
-    /// Reserves the table's addresses.
-    ///
-    /// # Errors
-    /// As [`Space::table`].
-    pub fn bind<S: Space>(
-        &self,
-        space: &mut S,
-        name: &'static str,
-    ) -> Result<<S::Mem as Memory>::Table, LayoutError> {
-        space.table(name, self.bytes())
     }
 
     /// The two buckets in which a flow may lie, the preferred one first.

@@ -2,16 +2,17 @@
 
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
 
-use apps::ipsec::{self, Ipsec, Sa, Spd, Suite};
-use apps::table::{Declared, Shape};
-use apps::{AnyApp, Kind, kv, l3fwd, lb, nat, nf};
+use apps::ipsec::{self, Sa, Suite};
+use apps::table::{Declared, Shape, Value};
+use apps::{Factory, Kind, Parts, Sizes, kv, nf};
+use memory::Space;
 
 use super::error::Error;
 use crate::agents::app::{ModelApp, Sink};
 use crate::agents::meter::Meter;
 use crate::engine::space::ModelSpace;
+use crate::engine::view::View;
 use crate::machine::layout::Table;
 use crate::mix::mix;
 use crate::scenario::Scenario;
@@ -28,48 +29,45 @@ pub(crate) struct Seat {
     pub queues: u32,
 }
 
-/// The tables of a scenario's application.
-pub(crate) struct Tables {
-    shape: Shape,
-    flows: Table,
-    beside: Beside,
+/// Tables without storage: every flow and key is found in them, and accesses cost what they would.
+struct Charged;
+
+impl Parts<View> for Charged {
+    type Flows = Declared<View>;
+    type Store = kv::Declared<View>;
+
+    fn flows(&self, shape: Shape, table: Table, value: fn(u64) -> Value) -> Declared<View> {
+        Declared::new(shape, table, value)
+    }
+
+    fn store(&self, shape: kv::Shape, table: Table) -> kv::Declared<View> {
+        kv::Declared::new(shape, table)
+    }
+
+    fn numbers(&self) -> nf::Numbers {
+        nf::Numbers::declared()
+    }
+
+    fn sa(&self, core: u32) -> Sa {
+        Sa::declared(Suite::default(), core + 1, ipsec::HERE, ipsec::THERE)
+    }
 }
 
-/// What is beside the flow table.
-enum Beside {
-    /// Nothing.
-    Plain,
-    /// Routes, built when they are used: they fill 64 MiB.
-    Routes(Arc<l3fwd::Fib>, Table),
-    /// Routes and the buffer of `nf`.
-    Numbers(Arc<l3fwd::Fib>, Table, Table),
-    /// A partition of the key-value store for each core.
-    Stores(kv::Shape, Vec<Table>),
-}
+/// What builds the applications of a scenario; nothing for a receiver that only reads.
+pub(crate) struct Tables(Option<Factory<View, Charged>>);
 
 impl Tables {
     pub(crate) fn build(s: &Scenario, space: &mut ModelSpace) -> Result<Tables, Error> {
-        let shape = Shape::new(FLOWS);
-        let flows = shape.bind(space, "flows")?;
-        let beside = match s.app {
-            App::Lb | App::Nat | App::Sink => Beside::Plain,
-            App::L3fwd | App::Ipsec => {
-                let fib = Arc::new(l3fwd::Fib::default_route());
-                let table = fib.bind(space)?;
-                Beside::Routes(fib, table)
-            }
-            App::Nf { .. } => {
-                let fib = Arc::new(l3fwd::Fib::default_route());
-                let table = fib.bind(space)?;
-                Beside::Numbers(fib, table, nf::Numbers::bind(space)?)
-            }
-            App::Kv { keys } => {
-                let shape = kv::Shape::new(keys.div_ceil(u64::from(s.cores().max(1))));
-                let tables = (0..s.cores()).map(|_| shape.bind(space)).collect::<Result<_, _>>()?;
-                Beside::Stores(shape, tables)
-            }
+        let flows = Shape::new(FLOWS);
+        let Some(kind) = s.app.kind() else {
+            // What lies behind keeps its place.
+            space.table("flows", flows.bytes())?;
+            return Ok(Tables(None));
         };
-        Ok(Tables { shape, flows, beside })
+        let keys = if let App::Kv { keys } = s.app { keys } else { 0 };
+        let sizes = Sizes { flows, keys, cores: s.cores() };
+        let factory = Factory::new(kind, Charged, sizes, |name, bytes| space.table(name, bytes))?;
+        Ok(Tables(Some(factory)))
     }
 
     /// The application of a core.
@@ -80,32 +78,18 @@ impl Tables {
         seat: Seat,
     ) -> Result<ModelApp, Error> {
         let cycles = cycles(s)?;
-        let table = |value| Declared::new(self.shape, self.flows, value);
-        let route = |fib: &Arc<l3fwd::Fib>, table| l3fwd::L3fwd::new(fib.clone(), table, cycles);
-        Ok(ModelApp::Packets(match (s.app, &self.beside) {
-            (App::Sink, _) => {
-                return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core: seat.core, cycles }));
-            }
-            (App::Ipsec, Beside::Routes(fib, table)) => {
-                let sa = Sa::declared(Suite::default(), seat.core as u32 + 1, ipsec::HERE, ipsec::THERE);
-                AnyApp::Ipsec(Ipsec::new(route(fib, *table), Spd::thirds(), sa, sealing(s)))
-            }
-            (_, Beside::Routes(fib, table)) => AnyApp::L3fwd(route(fib, *table)),
-            (App::Nf { target_reads }, Beside::Numbers(fib, table, buffer)) => {
-                let extra = if seat.queue == 0 { target_reads } else { 0 };
-                let seed = mix(s.seed ^ seat.core as u64);
-                let numbers = nf::Numbers::declared();
-                AnyApp::Nf(nf::Nf::new(route(fib, *table), numbers, *buffer, extra, seed, cycles))
-            }
-            (_, Beside::Stores(shape, tables)) => {
-                // Cores that only allocate come after those that receive, and have no partition.
-                let table = tables.get(seat.core).or(tables.first()).copied().unwrap_or(self.flows);
-                let store = kv::Declared::new(*shape, table);
-                AnyApp::Kv(kv::Kv::new(store, seat.queue, seat.queues, cycles))
-            }
-            (App::Nat, _) => AnyApp::Nat(nat::Nat::new(table(nat::declared), &[], None, cycles)),
-            _ => AnyApp::Lb(lb::Lb::new(table(lb::declared), lb::SERVERS, cycles)),
-        }))
+        let Seat { core, queue, queues } = seat;
+        let Some(factory) = &self.0 else {
+            return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core, cycles }));
+        };
+        let extra_reads = match s.app {
+            App::Nf { target_reads } if queue == 0 => target_reads,
+            _ => 0,
+        };
+        let seed = mix(s.seed ^ core as u64);
+        let (core, sealing) = (core as u32, sealing(s));
+        let seat = apps::Seat { core, queue, queues, cycles, sealing, extra_reads, seed };
+        Ok(ModelApp::Packets(factory.app(seat)))
     }
 }
 

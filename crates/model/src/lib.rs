@@ -30,4 +30,4 @@ pub use run::report::{Conservation, CoreReport, Counted, Dram, Latency, PartRepo
 pub use run::run;
 pub use run::transfer::transfer;
 pub use scenario::app::App;
-pub use scenario::{BURST, SAMPLING, Scenario, Span, Start, TX_RING};
+pub use scenario::{BURST, SAMPLING, Scenario, Setting, Span, Start, TX_RING};

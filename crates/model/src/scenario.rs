@@ -3,7 +3,7 @@
 pub(crate) mod app;
 pub(crate) mod physical;
 
-use core::ops::Range;
+use core::ops::{Deref, DerefMut, Range};
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -60,8 +60,9 @@ impl Span {
     }
 }
 
-/// One run.
-pub struct Scenario {
+/// What a run is asked, but for its traffic.
+#[derive(Clone)]
+pub struct Setting {
     /// The machine.
     pub server: Server,
     /// The receive interface and its sizes.
@@ -70,13 +71,6 @@ pub struct Scenario {
     pub emulated: bool,
     /// What every core does.
     pub app: App,
-    /// Cores that receive, port by port.
-    pub port_cores: Vec<u32>,
-    /// Frames of each port, in order of time.
-    pub sources: Vec<Box<dyn Source>>,
-    /// Hosts at the far ends of two wires instead of sources, see [`crate::transfer()`]: a core sends what it
-    /// receives from one to the other.
-    pub peers: Vec<Rc<RefCell<dyn Peer>>>,
     /// How the cards choose a core.
     pub steer: SteerBy,
     /// Empty or full rings.
@@ -93,8 +87,6 @@ pub struct Scenario {
     pub pool: Option<u32>,
     /// Upper bound of simulated time where no span is laid down.
     pub limit: Ps,
-    /// How far an agent may run ahead of the slowest: less than the smallest latency between two.
-    pub window: Ps,
     /// When it counts; `None`: as soon as its own rates have settled.
     pub span: Option<Span>,
     /// Whether firmware pauses all cores now and then ([`crate::Pause`]), as in a trial of a no-drop search.
@@ -103,6 +95,35 @@ pub struct Scenario {
     pub antagonist: Option<Antagonist>,
     /// Frames to simulate at least, where no span is laid down: the measured window grows. 0: as many as it takes.
     pub frames: u64,
+}
+
+/// One run: a setting and its traffic. It reads as its setting, whose fields are most of what a run is asked for.
+pub struct Scenario {
+    /// All but the traffic.
+    pub setting: Setting,
+    /// Cores that receive, port by port.
+    pub port_cores: Vec<u32>,
+    /// Frames of each port, in order of time.
+    pub sources: Vec<Box<dyn Source>>,
+    /// Hosts at the far ends of two wires instead of sources, see [`crate::transfer()`]: a core sends what it
+    /// receives from one to the other.
+    pub peers: Vec<Rc<RefCell<dyn Peer>>>,
+    /// How far an agent may run ahead of the slowest: less than the smallest latency between two.
+    pub window: Ps,
+}
+
+impl Deref for Scenario {
+    type Target = Setting;
+
+    fn deref(&self) -> &Setting {
+        &self.setting
+    }
+}
+
+impl DerefMut for Scenario {
+    fn deref_mut(&mut self) -> &mut Setting {
+        &mut self.setting
+    }
 }
 
 /// Sampling of `compare` and `experiment` unless told otherwise.

@@ -5,7 +5,7 @@
 use apps::{Antagonist, AntagonistKind};
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Report, Scenario, Span, Start, run};
+use model::{App, Report, Scenario, Setting, Span, Start, run};
 use rings::{Interface, privring};
 use traffic::{Line, Rate, Spec, Workload};
 
@@ -17,25 +17,27 @@ fn one_core(ring: u32, gbps: f64, span: Option<Span>, antagonist: Option<Antagon
     let source = Workload::Generated(spec).source_on(line, Rate::Gbps(gbps), 1);
     run(&mut Scenario {
         window: server.window(),
-        server,
-        interface: Interface::PrivRing(privring::Sizes { ring }),
-        emulated: false,
-        app: App::L3fwd,
+        setting: Setting {
+            server,
+            interface: Interface::PrivRing(privring::Sizes { ring }),
+            emulated: false,
+            app: App::L3fwd,
+            steer: packet::SteerBy::default(),
+            start: Start::Empty,
+            seed: 1,
+            sampling: 32,
+            tx_ring: 1024,
+            burst: 32,
+            pool: None,
+            limit: Ps::from_us(100_000),
+            span,
+            pauses: span.is_some(),
+            antagonist,
+            frames: 0,
+        },
         port_cores: vec![1],
         sources: vec![source],
         peers: Vec::new(),
-        steer: packet::SteerBy::default(),
-        start: Start::Empty,
-        seed: 1,
-        sampling: 32,
-        tx_ring: 1024,
-        burst: 32,
-        pool: None,
-        limit: Ps::from_us(100_000),
-        span,
-        pauses: span.is_some(),
-        antagonist,
-        frames: 0,
     })
     .unwrap()
 }

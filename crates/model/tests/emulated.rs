@@ -6,7 +6,7 @@ mod world;
 
 use memory::{Buf, Class, Memory, Ps, Side, Touch};
 use model::profile::{NicKind, Server};
-use model::{App, BURST, Report, Scenario, Start, TX_RING, WINDOW, run};
+use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, WINDOW, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
 use world::price::{DRAM, L2, LLC, LOADS, NS, OP, REMOTE, SNOOP, cost, until};
@@ -122,26 +122,28 @@ fn scenario(interface: Interface, emulated: bool, gbps: f64) -> Scenario {
     let workload = Workload::Generated("fixed:1500,flows=4096".parse().unwrap());
     let line = Line { port: 0, loads: &[1], gbps: 100.0 };
     Scenario {
-        server: Server::by_name("rxbisect-testbed").unwrap(),
-        interface,
-        emulated,
-        app: App::L3fwd,
+        window: WINDOW,
+        setting: Setting {
+            server: Server::by_name("rxbisect-testbed").unwrap(),
+            interface,
+            emulated,
+            app: App::L3fwd,
+            steer: packet::SteerBy::Rss,
+            start: Start::Full,
+            seed: 1,
+            sampling: 1,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(30_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
         port_cores: vec![2],
         sources: vec![workload.source_on(line, Rate::Gbps(gbps), 1)],
         peers: Vec::new(),
-        steer: packet::SteerBy::Rss,
-        start: Start::Full,
-        seed: 1,
-        sampling: 1,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: Ps::from_us(30_000),
-        window: WINDOW,
-        span: None,
-        pauses: false,
-        antagonist: None,
-        frames: 0,
     }
 }
 

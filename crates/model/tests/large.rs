@@ -5,7 +5,7 @@
 use apps::{Antagonist, AntagonistKind};
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, SAMPLING, Scenario, Start, TX_RING, run};
+use model::{App, BURST, Report, SAMPLING, Scenario, Setting, Start, TX_RING, run};
 use packet::SteerBy;
 use rings::{Interface, corec, ddring, privring, rxbisect, shring};
 use traffic::{Rate, Workload};
@@ -21,26 +21,28 @@ fn report(interface: Interface, gbps: f64, change: impl Fn(&mut Scenario)) -> Re
     server.caches.slices = CORES;
     let workload = Workload::Generated("fixed:1500,flows=1000000".parse().unwrap());
     let mut scenario = Scenario {
-        sources: (0..PORTS).map(|p| workload.source(p, PORTS, Rate::Gbps(gbps), 1)).collect(),
         window: server.window(),
-        server,
-        interface,
-        emulated: false,
-        app: App::L3fwd,
+        setting: Setting {
+            server,
+            interface,
+            emulated: false,
+            app: App::L3fwd,
+            steer: SteerBy::Rss,
+            start: Start::Empty,
+            seed: 1,
+            sampling: SAMPLING,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(6_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
+        sources: (0..PORTS).map(|p| workload.source(p, PORTS, Rate::Gbps(gbps), 1)).collect(),
         port_cores: vec![CORES / PORTS; PORTS as usize],
         peers: Vec::new(),
-        steer: SteerBy::Rss,
-        start: Start::Empty,
-        seed: 1,
-        sampling: SAMPLING,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: Ps::from_us(6_000),
-        span: None,
-        pauses: false,
-        antagonist: None,
-        frames: 0,
     };
     change(&mut scenario);
     run(&mut scenario).unwrap()

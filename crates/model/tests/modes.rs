@@ -4,7 +4,7 @@
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, SAMPLING, Scenario, Start, TX_RING, WINDOW, run};
+use model::{App, BURST, Report, SAMPLING, Scenario, Setting, Start, TX_RING, WINDOW, run};
 use rings::{Interface, corec, ddring, privring, rxbisect, shring};
 use traffic::{Rate, Workload};
 
@@ -16,26 +16,28 @@ fn scenario_on(server: Server, interface: Interface, sampling: u32, seed: u64) -
     let workload: Workload =
         Workload::Generated("fixed:1500,flows=10000000,arrivals=constant".parse().unwrap());
     Scenario {
-        server,
-        interface,
-        emulated: false,
-        app: App::Lb,
+        window: WINDOW,
+        setting: Setting {
+            server,
+            interface,
+            emulated: false,
+            app: App::Lb,
+            steer: packet::SteerBy::Rss,
+            start: Start::Full,
+            seed,
+            sampling,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(60_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
         port_cores: vec![8; 2],
         sources: (0..2).map(|p| workload.source(p, 2, Rate::Gbps(199.0), seed)).collect(),
         peers: Vec::new(),
-        steer: packet::SteerBy::Rss,
-        start: Start::Full,
-        seed,
-        sampling,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: Ps::from_us(60_000),
-        window: WINDOW,
-        span: None,
-        pauses: false,
-        antagonist: None,
-        frames: 0,
     }
 }
 
@@ -118,13 +120,13 @@ fn short_frames(interface: Interface, cores: u32, window: Ps, seed: u64) -> Repo
     let mut server = Server::by_name("corec-testbed").unwrap();
     server.nic.remote = true;
     let frames: Workload = Workload::Generated("fixed:60,flows=10000,arrivals=poisson".parse().unwrap());
+    let asked = scenario(interface, 1, seed);
     run(&mut Scenario {
-        server,
-        app: App::L3fwd,
+        setting: Setting { server, app: App::L3fwd, ..asked.setting },
         port_cores: vec![cores],
         sources: vec![frames.source(0, 1, Rate::Gbps(20.0), seed)],
         window,
-        ..scenario(interface, 1, seed)
+        ..asked
     })
     .unwrap()
 }

@@ -7,7 +7,7 @@ mod world;
 
 use memory::{Buf, Class, Memory, Ps, Side, Touch};
 use model::profile::{Constant, Constants, Server};
-use model::{App, BURST, Report, Scenario, Start, TX_RING, run};
+use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
 use world::price::{ATOMIC, COPY, DRAM, L2, LLC, LOADS, NS, OP, READ, RUN, SNOOP, STORES, cost, get, until};
@@ -350,26 +350,28 @@ fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut C
     let line = Line { port: 0, loads: &[1], gbps };
     let window = server.window();
     run(&mut Scenario {
-        server,
-        interface,
-        emulated: false,
-        app,
+        window,
+        setting: Setting {
+            server,
+            interface,
+            emulated: false,
+            app,
+            steer: packet::SteerBy::Rss,
+            start: Start::Empty,
+            seed: 1,
+            sampling: 1,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(40_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
         port_cores: vec![2],
         sources: vec![workload.source_on(line, Rate::Own, 1)],
         peers: Vec::new(),
-        steer: packet::SteerBy::Rss,
-        start: Start::Empty,
-        seed: 1,
-        sampling: 1,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: Ps::from_us(40_000),
-        window,
-        span: None,
-        pauses: false,
-        antagonist: None,
-        frames: 0,
     })
     .unwrap()
 }

@@ -4,7 +4,7 @@
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, SAMPLING, Scenario, Start, TX_RING, run};
+use model::{App, BURST, Report, SAMPLING, Scenario, Setting, Start, TX_RING, run};
 use packet::SteerBy;
 use proptest::prelude::*;
 use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
@@ -20,27 +20,30 @@ fn scenario(interface: Interface, ports: &[(u16, u32)], gbps: f64, seed: u64) ->
         let line = Line { port, loads: &loads, gbps: server.nic.port_gbps };
         workload.source_on(line, Rate::Gbps(gbps), seed)
     };
+    let sources = (0..ports.len() as u32).map(source).collect();
     Scenario {
-        sources: (0..ports.len() as u32).map(source).collect(),
         window: server.window(),
-        server,
-        interface,
-        emulated: false,
-        app: App::L3fwd,
+        setting: Setting {
+            server,
+            interface,
+            emulated: false,
+            app: App::L3fwd,
+            steer: SteerBy::Rss,
+            start: Start::Full,
+            seed,
+            sampling: SAMPLING,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(20_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
+        sources,
         port_cores: ports.iter().map(|p| p.1).collect(),
         peers: Vec::new(),
-        steer: SteerBy::Rss,
-        start: Start::Full,
-        seed,
-        sampling: SAMPLING,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: Ps::from_us(20_000),
-        span: None,
-        pauses: false,
-        antagonist: None,
-        frames: 0,
     }
 }
 
@@ -90,7 +93,8 @@ proptest! {
         let most = ports.iter().map(|p| p.1).max().unwrap();
         let interface = interfaces(128, shared_by.min(most))[which].clone();
         let emulated = emulated && matches!(which, 0..=2);
-        let mut s = Scenario { emulated, ..scenario(interface, &ports, gbps, seed) };
+        let mut s = scenario(interface, &ports, gbps, seed);
+        s.setting.emulated = emulated;
         let r = run(&mut s).unwrap();
         conserved(&r, &s);
         let all: f64 = ports.iter().map(|p| f64::from(p.0)).sum();

@@ -6,7 +6,7 @@ mod world;
 
 use memory::Ps;
 use model::profile::{Constant, Server};
-use model::{App, BURST, Report, Scenario, Span, Start, TX_RING, run};
+use model::{App, BURST, Report, Scenario, Setting, Span, Start, TX_RING, run};
 use rings::{Interface, corec, dynamic, privring, rxbisect, shring};
 use traffic::{Arrival, Line, Rate, Source, Workload};
 use world::soft_server;
@@ -52,26 +52,28 @@ fn scenario(nic: Nic, interface: &Interface, start: Start, gbps: f64, span: Span
     };
     let window = server.window();
     Scenario {
-        server,
-        interface: interface.clone(),
-        emulated: nic == Nic::Emulated,
-        app: App::L3fwd,
+        window,
+        setting: Setting {
+            server,
+            interface: interface.clone(),
+            emulated: nic == Nic::Emulated,
+            app: App::L3fwd,
+            steer: packet::SteerBy::Rss,
+            start,
+            seed: 1,
+            sampling: 32,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(30_000),
+            span: Some(span),
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
         port_cores: vec![2],
         sources: vec![source(gbps)],
         peers: Vec::new(),
-        steer: packet::SteerBy::Rss,
-        start,
-        seed: 1,
-        sampling: 32,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: Ps::from_us(30_000),
-        window,
-        span: Some(span),
-        pauses: false,
-        antagonist: None,
-        frames: 0,
     }
 }
 

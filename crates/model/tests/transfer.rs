@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, Scenario, Start, TX_RING, WINDOW, transfer};
+use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, WINDOW, transfer};
 use packet::SteerBy;
 use rings::{Interface, corec, ddring};
 use tcp::{Host, Job, Totals, US};
@@ -23,26 +23,28 @@ fn server() -> Server {
 
 fn scenario(interface: Interface, cores: u32, sampling: u32) -> Scenario {
     Scenario {
-        server: server(),
-        interface,
-        emulated: false,
-        app: App::L3fwd,
+        window: WINDOW,
+        setting: Setting {
+            server: server(),
+            interface,
+            emulated: false,
+            app: App::L3fwd,
+            steer: SteerBy::Rss,
+            start: Start::Empty,
+            seed: 1,
+            sampling,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(10_000_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
         port_cores: vec![cores.div_ceil(2), cores / 2],
         sources: Vec::new(),
         peers: Vec::new(),
-        steer: SteerBy::Rss,
-        start: Start::Empty,
-        seed: 1,
-        sampling,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: Ps::from_us(10_000_000),
-        window: WINDOW,
-        span: None,
-        pauses: false,
-        antagonist: None,
-        frames: 0,
     }
 }
 

@@ -137,7 +137,7 @@ fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fai
     let point = *points.first().ok_or_else(nothing)?;
     let run = |which: &[usize], span: Span| -> Result<Vec<Report>, Fail> {
         let one = |i: &usize| {
-            let report = Point { span: Some(span), ..points[*i].clone() }.run();
+            let report = points[*i].with(|s| s.span = Some(span)).run();
             bar.inc(1);
             report
         };

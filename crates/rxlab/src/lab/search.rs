@@ -59,9 +59,10 @@ pub(crate) fn edge(point: &Point, search: &Search, done: impl Fn()) -> Result<Ed
 /// # Errors
 /// As [`Point::run`].
 pub(crate) fn trial(point: &Point, gbps: f64, search: &Search) -> Result<Report, Fail> {
-    let point = Point { rate: Rate::Gbps(gbps), pauses: true, ..point.clone() };
-    let span = Some(span::trial(&point, search.trial));
-    Point { span, ..point }.run()
+    let mut point = Point { rate: Rate::Gbps(gbps), ..point.clone() };
+    point.setting.pauses = true;
+    point.setting.span = Some(span::trial(&point, search.trial));
+    point.run()
 }
 
 impl Search {

@@ -164,14 +164,15 @@ impl Options {
         let gbps = point.server.nic.port_gbps;
         let client = Rc::new(RefCell::new(Host::client(job, gbps, HOST_DELAY)));
         let server = Rc::new(RefCell::new(Host::server(job, gbps, HOST_DELAY)));
+        let point = point.with(|s| {
+            (s.app, s.limit) = (App::L3fwd, Ps::from_us(self.limit_s * 1_000_000));
+            s.server.nic.ports = 2;
+        });
         let mut scenario = Scenario {
-            app: App::L3fwd,
             port_cores: point.ports.cores.repeat(2),
             peers: vec![client.clone(), server.clone()],
-            limit: Ps::from_us(self.limit_s * 1_000_000),
             ..point.scenario(Vec::new())
         };
-        scenario.server.nic.ports = 2;
         let (report, done) = model::transfer(&mut scenario)
             .map_err(|e| Fail::new(format!("{}: {e}", point.interface.name())))?;
         let (client, server) = (client.borrow(), server.borrow());

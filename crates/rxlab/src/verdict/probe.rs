@@ -40,7 +40,7 @@ fn one(ready: &Ready, interface: &str) -> Result<Probe, Fail> {
     let run = |start: Start| -> Result<(Point, Report), Fail> {
         let nothing = || Fail::new("no placement was run; allowed: at least 1");
         let point = ready.points(interface, start)?.into_iter().next().ok_or_else(nothing)?;
-        let report = Point { span: Some(span::quick(&point)), ..point.clone() }.run()?;
+        let report = point.with(|s| s.span = Some(span::quick(&point))).run()?;
         Ok((point, report))
     };
     let (point, report) = run(Start::Full)?;

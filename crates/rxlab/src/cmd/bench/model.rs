@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use crate::cmd::bench::check_repeats;
 use crate::fail::Fail;
-use crate::lab::point::Point;
 use crate::lab::setup::Setup;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
@@ -58,7 +57,7 @@ pub(crate) fn run(options: ModelBench) -> Result<(), Fail> {
         return Err(Fail::new("--placements 0: allowed: at least 1"));
     };
     // However long that takes: `--limit-ms` bounds the warm-up.
-    let point = Point { frames: options.packets, limit: Ps(u64::MAX), ..point };
+    let point = point.with(|s| (s.frames, s.limit) = (options.packets, Ps(u64::MAX)));
     let bar = out::rounds(u64::from(options.repeats), "simulating");
     let mut runs = Vec::new();
     for _ in 0..options.repeats {

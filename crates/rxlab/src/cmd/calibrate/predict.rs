@@ -3,7 +3,7 @@
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Scenario, Start, TX_RING};
+use model::{App, BURST, Scenario, Setting, Start, TX_RING};
 use rings::{Interface, privring, rxbisect, shring};
 use serde::Serialize;
 use traffic::{Line, Rate, Workload};
@@ -62,26 +62,28 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
     let line = Line { port: 0, loads: &[1], gbps: server.nic.port_gbps };
     let source = Workload::Generated(workload).source_on(line, Rate::Own, 1);
     let mut scenario = Scenario {
-        server: server.clone(),
-        interface: interface.clone(),
-        emulated: false,
-        app: App::Sink,
+        window: server.window(),
+        setting: Setting {
+            server: server.clone(),
+            interface: interface.clone(),
+            emulated: false,
+            app: App::Sink,
+            steer: packet::SteerBy::Rss,
+            start: Start::Empty,
+            seed: 1,
+            sampling: 1,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: LIMIT,
+            span: None,
+            pauses: false,
+            antagonist: None,
+            frames: 0,
+        },
         port_cores: vec![1],
         sources: vec![source],
         peers: Vec::new(),
-        steer: packet::SteerBy::Rss,
-        start: Start::Empty,
-        seed: 1,
-        sampling: 1,
-        tx_ring: TX_RING,
-        burst: BURST,
-        pool: None,
-        limit: LIMIT,
-        span: None,
-        pauses: false,
-        antagonist: None,
-        window: server.window(),
-        frames: 0,
     };
     let report = model::run(&mut scenario).map_err(|e| Fail::new(format!("{}: {e}", interface.name())))?;
     Ok(Prediction {

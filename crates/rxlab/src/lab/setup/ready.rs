@@ -3,7 +3,7 @@
 use apps::Antagonist;
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Span, Start};
+use model::{App, Setting, Span, Start};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Rate, Workload};
@@ -45,18 +45,14 @@ impl Ready {
     pub(crate) fn points(&self, interface: &str, start: Start) -> Result<Vec<Point>, Fail> {
         let interface = self.interface(interface)?;
         let s = &self.setup;
-        let point = |placement: u32| Point {
+        let setting = Setting {
             server: self.server.clone(),
-            interface: interface.clone(),
+            interface,
             emulated: s.emulated,
             app: self.app,
-            ports: self.ports.clone(),
-            workload: self.workload.clone(),
-            rate: self.rate,
             steer: self.steer,
             start,
-            arrivals: s.seed,
-            seed: s.seed.wrapping_add(u64::from(placement)),
+            seed: s.seed,
             sampling: s.sampling,
             tx_ring: s.tx_ring,
             burst: s.burst,
@@ -66,6 +62,13 @@ impl Ready {
             antagonist: self.antagonist,
             limit: Ps::from_us(s.limit_ms * 1000),
             frames: s.frames,
+        };
+        let point = |placement: u32| Point {
+            setting: Setting { seed: s.seed.wrapping_add(u64::from(placement)), ..setting.clone() },
+            ports: self.ports.clone(),
+            workload: self.workload.clone(),
+            rate: self.rate,
+            arrivals: s.seed,
         };
         Ok((0..s.placements).map(point).collect())
     }
@@ -94,8 +97,11 @@ impl Ready {
         let Some(point) = self.points(interface, Start::Full)?.into_iter().next() else {
             return Ok(Vec::new());
         };
-        let seed = |n: u32| self.setup.seed.wrapping_add(u64::from(self.setup.placements + n));
-        Ok((0..count).map(|n| Point { arrivals: seed(n), seed: seed(n), ..point.clone() }).collect())
+        let other = |n: u32| {
+            let seed = self.setup.seed.wrapping_add(u64::from(self.setup.placements + n));
+            Point { arrivals: seed, ..point.with(|s| s.seed = seed) }
+        };
+        Ok((0..count).map(other).collect())
     }
 
     /// The same with other values of `ring`, `ax`, `bx` or `placements`; the rest has been read already.

@@ -13,7 +13,7 @@ use std::fmt;
 use memory::Ps;
 use serde::{Deserialize, Serialize};
 
-use rings::ddring::WriteBack;
+use rings::WriteBack;
 
 pub use apps::Apps;
 pub use constants::Constants;

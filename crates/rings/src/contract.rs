@@ -5,11 +5,16 @@
 
 mod frame;
 mod outcome;
+mod param;
+mod spec;
 
 use memory::{Buf, Memory, Ps};
 
 pub use frame::{AHEAD, Frame, Rest, TOGETHER};
 pub use outcome::Outcome;
+pub(crate) use param::Choice;
+pub use param::{Param, Role};
+pub use spec::{About, Halves, Parameters, Place, Said, Spec, Today};
 
 /// Buffers that a half takes or gives back in one call.
 pub(crate) const CHUNK: usize = 64;
@@ -41,6 +46,15 @@ pub struct Segment {
     pub len: u16,
     /// Whether the frame ends here.
     pub last: bool,
+}
+
+/// When a card writes used descriptors back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WriteBack {
+    /// So many that lie in a row, together: a power of two up to 8; 1 is each by itself.
+    pub together: u32,
+    /// What waits for the rest of its row is written back so long after the last time that this happened.
+    pub after: Ps,
 }
 
 /// Where empty buffers come from and go back to: rxlab's pool, or an array of spares that a driver
@@ -100,6 +114,8 @@ pub trait Nic<M: Memory> {
     fn stop_queue(&mut self, m: &mut M, queue: u16);
     /// `queue`, stopped and drained, receives again as soon as it has buffers.
     fn start_queue(&mut self, m: &mut M, queue: u16);
+    /// Where completions go into the descriptors, the card writes them back so. Others write each by itself.
+    fn set_write_back(&mut self, _how: WriteBack) {}
     /// The name and value of counter `i`; `None` beyond the last.
     fn counter(&self, _i: usize) -> Option<(&'static str, u64)> {
         None
@@ -107,5 +123,37 @@ pub trait Nic<M: Memory> {
     /// All counters.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         (0..).map_while(|i| self.counter(i)).collect()
+    }
+}
+
+/// What is made of a NIC half once it is known whose it is, so that nothing asks again burst by burst.
+pub trait WithNic<M: Memory> {
+    /// What comes of it.
+    type Out;
+    /// Takes the half.
+    fn with<N: Nic<M> + 'static>(self, nic: N) -> Self::Out;
+}
+
+/// A half that is too large to lie among others.
+impl<M: Memory, H: Host<M>> Host<M> for Box<H> {
+    #[inline]
+    fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
+        (**self).rx_burst(m, bufs, out)
+    }
+
+    fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+        (**self).fill(m, bufs)
+    }
+
+    fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
+        (**self).drain(m, bufs);
+    }
+
+    fn waiting(&self, m: &mut M) -> u64 {
+        (**self).waiting(m)
+    }
+
+    fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+        (**self).counter(i)
     }
 }

@@ -53,6 +53,7 @@ mod shared;
 
 use memory::{Class, Field, Memory, Side, Space};
 
+use crate::contract::{About, CHUNK, Choice, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::ddring::{self, NicHalf};
 use crate::parts::lock;
 use crate::sizes::SizeError;
@@ -93,6 +94,10 @@ pub enum Marks {
     Waiting,
 }
 
+impl Choice for Marks {
+    const ALL: &'static [(&'static str, Marks)] = &[("each", Marks::Each), ("waiting", Marks::Waiting)];
+}
+
 /// Sizes of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizes {
@@ -111,16 +116,67 @@ impl Default for Sizes {
     }
 }
 
-impl Sizes {
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
+impl Parameters for Sizes {
+    fn params(&mut self) -> Vec<Param<'_>> {
+        let Sizes { ring, shared_by, marks } = self;
+        vec![
+            Param::ring("ring", ring, "descriptors of a ring"),
+            Param::new("shared_by", shared_by, "threads that share one"),
+            Param::new(
+                "marks",
+                marks,
+                "batches that threads mark as read: each, or those that wait for others",
+            ),
+        ]
+    }
+
+    fn fit(&mut self, place: &Place, said: Said<'_>) {
+        said.or("shared_by", place.pollers, &mut self.shared_by);
+    }
+
+    fn validate(&self, queues: u32) -> Result<(), SizeError> {
         ddring::sharing("corec", self.ring, self.shared_by, queues)
     }
 
-    /// Buffers that the rings of a port can hold posted.
-    pub fn posted_buffers(&self, queues: u32) -> u64 {
+    fn posted_buffers(&self, queues: u32) -> u64 {
         u64::from(self.ring) * u64::from(queues.div_ceil(self.shared_by.max(1)))
+    }
+
+    /// And what a thread took for a claim that failed.
+    fn held_buffers(&self, queues: u32) -> u64 {
+        self.posted_buffers(queues) + CHUNK as u64 * u64::from(queues)
+    }
+
+    fn pollers(&self) -> u32 {
+        self.shared_by
+    }
+
+    fn share(&mut self, most: u32) {
+        self.shared_by = self.shared_by.min(most);
+    }
+}
+
+impl Spec for Sizes {
+    const ABOUT: About = About {
+        name: "corec",
+        essence: "one ring for many threads without a lock: they claim frames by compare-and-swap",
+        today: Today::Driver,
+        descriptors: "ring",
+        counters: &["claims", "failed_claims", "deferred_releases", "debts", "faults"],
+        many_pollers: true,
+        pointers: false,
+        not_emulated: Some(ddring::NO_POINTERS),
+    };
+    type Host<M: Memory> = HostHalf<M>;
+    type Nic<M: Memory> = ddring::NicHalf<M>;
+
+    fn build<S: Space>(
+        &self,
+        space: &mut S,
+        queues: u32,
+        buffers: <S::Mem as Memory>::Buffers,
+    ) -> Result<Halves<Self, S::Mem>, SizeError> {
+        build(space, self, queues, buffers)
     }
 }
 

@@ -36,14 +36,15 @@ mod words;
 
 use memory::{Class, Field, Memory, Side, Space};
 
+use crate::contract::{About, Choice, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::empties;
 use crate::parts::lock::{self, Locked};
 use crate::sizes::{self, SizeError};
-use host::Place;
 use nic::Ring;
 
+pub use crate::contract::WriteBack;
 pub use host::HostHalf;
-pub use nic::{NicHalf, WriteBack};
+pub use nic::NicHalf;
 pub(crate) use words::Words;
 
 // ## Words
@@ -71,6 +72,9 @@ const LEFT: Field = lock::field("ddring.left");
 
 // ## Sizes
 
+/// Why no core plays a card whose descriptors come back in place.
+pub(crate) const NO_POINTERS: &str = "its descriptors have no room for a pointer on the way back";
+
 /// How a core takes empty buffers from the pool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refill {
@@ -78,6 +82,10 @@ pub enum Refill {
     Each,
     /// For a whole burst at a time.
     Bulk,
+}
+
+impl Choice for Refill {
+    const ALL: &'static [(&'static str, Refill)] = &[("each", Refill::Each), ("bulk", Refill::Bulk)];
 }
 
 /// Sizes of a port.
@@ -98,16 +106,66 @@ impl Default for Sizes {
     }
 }
 
-impl Sizes {
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
+impl Parameters for Sizes {
+    fn params(&mut self) -> Vec<Param<'_>> {
+        let Sizes { ring, shared_by, refill } = self;
+        vec![
+            Param::ring("ring", ring, "descriptors of a ring"),
+            Param::new("shared_by", shared_by, "cores that share one under its lock; 1: without"),
+            Param::new("refill", refill, "how a core takes buffers: for each frame, or a burst's at once"),
+        ]
+    }
+
+    /// A driver takes the buffers of a burst at once.
+    fn fit(&mut self, place: &Place, said: Said<'_>) {
+        if place.descriptors.is_some() {
+            said.or("refill", Refill::Bulk, &mut self.refill);
+        }
+    }
+
+    fn validate(&self, queues: u32) -> Result<(), SizeError> {
         sharing("ddring", self.ring, self.shared_by, queues)
     }
 
-    /// Buffers that the rings of a port can hold posted.
-    pub fn posted_buffers(&self, queues: u32) -> u64 {
+    fn posted_buffers(&self, queues: u32) -> u64 {
         u64::from(self.ring) * u64::from(queues.div_ceil(self.shared_by.max(1)))
+    }
+
+    fn pollers(&self) -> u32 {
+        self.shared_by
+    }
+
+    fn share(&mut self, most: u32) {
+        self.shared_by = self.shared_by.min(most);
+    }
+
+    fn numbers(&mut self) -> Vec<(&'static str, u64)> {
+        let bulk = ("bulk", u64::from(self.refill == Refill::Bulk));
+        vec![("ring", u64::from(self.ring)), ("shared_by", u64::from(self.shared_by)), bulk]
+    }
+}
+
+impl Spec for Sizes {
+    const ABOUT: About = About {
+        name: "ddring",
+        essence: "one ring for one core, or for several under a spin lock; descriptors come back in place",
+        today: Today::Yes,
+        descriptors: "ring",
+        counters: &["lock_taken", "lock_waits", "debts", "faults"],
+        many_pollers: true,
+        pointers: false,
+        not_emulated: Some(NO_POINTERS),
+    };
+    type Host<M: Memory> = HostHalf<M>;
+    type Nic<M: Memory> = NicHalf<M>;
+
+    fn build<S: Space>(
+        &self,
+        space: &mut S,
+        queues: u32,
+        buffers: <S::Mem as Memory>::Buffers,
+    ) -> Result<Halves<Self, S::Mem>, SizeError> {
+        build(space, self, queues, buffers)
     }
 }
 
@@ -137,8 +195,10 @@ pub fn build<S: Space>(
         let left = space.words(&LEFT, number)?;
         for _ in 0..cores {
             let place = match cores {
-                1 => Place::Own { next: 0, posted: 0 },
-                _ => Place::Shared { cursor: Locked::new(cursor), posted, left, cores: u64::from(cores) },
+                1 => host::Place::Own { next: 0, posted: 0 },
+                _ => {
+                    host::Place::Shared { cursor: Locked::new(cursor), posted, left, cores: u64::from(cores) }
+                }
             };
             hosts.push(HostHalf::new(words, buffers, place, sizes.refill == Refill::Bulk));
         }

@@ -47,6 +47,7 @@ mod nic;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
+use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::empties;
 use crate::parts::lock::{self, Locked};
 use crate::sizes::{self, SizeError};
@@ -119,10 +120,32 @@ impl Sizes {
     fn private(&self) -> privring::Sizes {
         privring::Sizes { ring: self.ring }
     }
+}
 
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
+impl Parameters for Sizes {
+    fn params(&mut self) -> Vec<Param<'_>> {
+        let Sizes { ring, shared_by, completions, unlock, report, round } = self;
+        vec![
+            Param::ring("ring", ring, "descriptors of a core's own ring, and of a shared one"),
+            Param::new("shared_by", shared_by, "cores that share one"),
+            Param::entries(
+                "completions",
+                completions,
+                "entries of a core's completion ring, for shared buffers",
+            ),
+            Param::new("unlock", unlock, "how a core frees a shared ring's lock"),
+            Param::new("report", report, "frames of a queue between two reports of the card"),
+            Param::new("round_ns", round, "the shortest time over which a kind is judged"),
+        ]
+    }
+
+    fn fit(&mut self, place: &Place, said: Said<'_>) {
+        said.or("ring", place.descriptors.unwrap_or(self.ring), &mut self.ring);
+        said.or("shared_by", place.queues, &mut self.shared_by);
+        said.or("report", self.report.min(self.ring), &mut self.report);
+    }
+
+    fn validate(&self, queues: u32) -> Result<(), SizeError> {
         sizes::ring_size("dynamic: ring", self.ring)?;
         self.shared().validate(queues)?;
         if self.report == 0 || self.report > self.ring {
@@ -132,9 +155,52 @@ impl Sizes {
         Ok(())
     }
 
-    /// Buffers that the rings of a port can hold posted: both kinds are.
-    pub fn posted_buffers(&self, queues: u32) -> u64 {
+    /// Both kinds are posted.
+    fn posted_buffers(&self, queues: u32) -> u64 {
         self.private().posted_buffers(queues) + self.shared().posted_buffers(queues)
+    }
+
+    fn share(&mut self, most: u32) {
+        self.shared_by = self.shared_by.min(most);
+    }
+
+    fn round(&self) -> Ps {
+        self.round
+    }
+}
+
+impl Spec for Sizes {
+    const ABOUT: About = About {
+        name: "dynamic",
+        essence: "both a shring and private rings; one kind receives, decided by trial",
+        today: Today::No,
+        descriptors: "completions",
+        counters: &[
+            "by_shared",
+            "by_private",
+            "trials",
+            "switches",
+            "lock_taken",
+            "lock_waits",
+            "debts",
+            "faults",
+        ],
+        many_pollers: false,
+        pointers: true,
+        not_emulated: Some("the physical rings would hold the buffers that rest"),
+    };
+    type Host<M: Memory> = Box<HostHalf<M>>;
+    type Nic<M: Memory> = NicHalf<M>;
+
+    fn build<S: Space>(
+        &self,
+        space: &mut S,
+        queues: u32,
+        buffers: <S::Mem as Memory>::Buffers,
+    ) -> Result<Halves<Self, S::Mem>, SizeError> {
+        let (hosts, nic) = build(space, self, queues, buffers)?;
+        // A half is as large as the two together.
+        Ok((hosts.into_iter().map(Box::new).collect(), nic))
     }
 }
 

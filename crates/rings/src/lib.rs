@@ -39,7 +39,10 @@ mod interface;
 // 6. the other side, and its judge
 mod testing;
 
-pub use contract::{AHEAD, Buffers, Completion, Frame, Host, Nic, Outcome, Rest, Segment, TOGETHER};
-pub use interface::{AnyHost, AnyNic, Interface, Port, build};
+pub use contract::{
+    AHEAD, About, Buffers, Completion, Frame, Halves, Host, Nic, Outcome, Param, Parameters, Place, Rest,
+    Role, Said, Segment, Spec, TOGETHER, Today, WithNic, WriteBack,
+};
+pub use interface::{AnyHost, AnyNic, Interface, Port, Written, build};
 pub use sizes::{MOST_QUEUES, SizeError};
 pub use testing::{mock, oracle, world};

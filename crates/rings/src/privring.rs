@@ -18,6 +18,7 @@
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::contract::{AHEAD, Buffers, Completion, Frame, Host, Nic, Outcome};
+use crate::contract::{About, Halves, Param, Parameters, Spec, Today};
 use crate::parts::empties::{self, Consumer, NO_GROUP, Producer};
 use crate::parts::entry;
 use crate::sizes::{self, SizeError};
@@ -51,16 +52,46 @@ impl Default for Sizes {
     }
 }
 
-impl Sizes {
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self, _queues: u32) -> Result<(), SizeError> {
+impl Parameters for Sizes {
+    fn params(&mut self) -> Vec<Param<'_>> {
+        let Sizes { ring } = self;
+        vec![Param::ring("ring", ring, "descriptors of a core")]
+    }
+
+    fn validate(&self, _queues: u32) -> Result<(), SizeError> {
         sizes::ring_size("privring: ring", self.ring)
     }
 
-    /// Buffers that the rings of a port can hold posted.
-    pub fn posted_buffers(&self, queues: u32) -> u64 {
+    fn posted_buffers(&self, queues: u32) -> u64 {
         u64::from(self.ring) * u64::from(queues)
+    }
+
+    fn own_buffers(&self) -> Option<u32> {
+        Some(self.ring)
+    }
+}
+
+impl Spec for Sizes {
+    const ABOUT: About = About {
+        name: "privring",
+        essence: "one ring of buffers per core, with a completion ring",
+        today: Today::Yes,
+        descriptors: "ring",
+        counters: &["debts", "faults"],
+        many_pollers: false,
+        pointers: true,
+        not_emulated: None,
+    };
+    type Host<M: Memory> = HostHalf<M>;
+    type Nic<M: Memory> = NicHalf<M>;
+
+    fn build<S: Space>(
+        &self,
+        space: &mut S,
+        queues: u32,
+        buffers: <S::Mem as Memory>::Buffers,
+    ) -> Result<Halves<Self, S::Mem>, SizeError> {
+        build(space, self, queues, buffers)
     }
 }
 
@@ -165,7 +196,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     }
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
-        [("debts", self.producer.debts), ("faults", self.faults)].get(i).copied()
+        Sizes::ABOUT.counter(i, &[self.producer.debts, self.faults])
     }
 }
 

@@ -26,6 +26,7 @@ mod nic;
 
 use memory::{Field, Memory, Ps, Space};
 
+use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::{completions, empties};
 use crate::sizes::{self, SizeError};
 
@@ -40,6 +41,9 @@ const ENTRY: Field = completions::entries("rxbisect.bx.entry", 1);
 const INDEX: Field = completions::index("rxbisect.bx.index");
 
 // ## Sizes
+
+/// Fewest entries of an Ax ring of a driver that is not told how many: what NICs ask of a ring (§4.5).
+const LEAST_AX: u32 = 64;
 
 /// Sizes of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,9 +78,53 @@ impl Sizes {
         burst.div_ceil(rings.max(1)).max(1).next_power_of_two()
     }
 
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
+    /// Association groups of a port.
+    fn groups(&self, queues: u32) -> u32 {
+        if self.group == 0 { 1 } else { queues.div_ceil(self.group) }
+    }
+
+    /// Who is linked to and associated with whom: every queue's ring with all of its group, a group
+    /// being a NUMA node (§4.5). Dedicated allocators are dealt to the groups in turn.
+    pub fn plan(&self, queues: u32) -> Plan {
+        let groups = self.groups(queues);
+        let group_of = |queue: u32| queue.checked_div(self.group).unwrap_or(0) as u16;
+        let allocator = |a: u32| Ax { link: (queues + a) as u16, node: (a % groups) as u16 };
+        let ax: Vec<Ax> = match self.alloc_queues {
+            0 => (0..queues).map(|q| Ax { link: q as u16, node: group_of(q) }).collect(),
+            count => (0..count).map(allocator).collect(),
+        };
+        let of = |node| (0..ax.len() as u16).filter(|&a| ax[usize::from(a)].node == node).collect();
+        let receive = (0..queues).map(|q| Bx { from: of(group_of(q)), node: group_of(q) });
+        let allocate = (0..self.alloc_queues).map(|a| Bx { from: Vec::new(), node: allocator(a).node });
+        let bx = receive.chain(allocate).collect();
+        Plan { ax, bx }
+    }
+}
+
+impl Parameters for Sizes {
+    fn params(&mut self) -> Vec<Param<'_>> {
+        let Sizes { ax, bx, group, batch, timeout, alloc_queues } = self;
+        vec![
+            Param::ring("ax", ax, "descriptors of an allocation ring"),
+            Param::ring("bx", bx, "entries of a core's ring of deliveries"),
+            Param::new("group", group, "queues that take each other's buffers; 0: all"),
+            Param::new("batch", batch, "notices that are written together"),
+            Param::new("timeout_ns", timeout, "the longest that one is held back"),
+            Param::new("alloc_queues", alloc_queues, "dedicated allocators; 0: each queue has an Ax ring"),
+        ]
+    }
+
+    fn fit(&mut self, place: &Place, said: Said<'_>) {
+        if place.descriptors.is_some() {
+            // A burst ends where the usual Bx ring is full: frames beyond need no buffers (§4.5).
+            let burst = self.bx.min(Sizes::default().bx);
+            let sharing = if self.group == 0 { place.queues } else { self.group };
+            said.or("ax", Sizes::least_ax(burst, sharing).max(LEAST_AX), &mut self.ax);
+        }
+        said.or("batch", self.batch.min(self.bx), &mut self.batch);
+    }
+
+    fn validate(&self, queues: u32) -> Result<(), SizeError> {
         sizes::ring_size("rxbisect: ax", self.ax)?;
         sizes::ring_size("rxbisect: bx", self.bx)?;
         sizes::queue_count(queues.saturating_add(self.alloc_queues))?;
@@ -100,32 +148,42 @@ impl Sizes {
         Ok(())
     }
 
-    /// Association groups of a port.
-    fn groups(&self, queues: u32) -> u32 {
-        if self.group == 0 { 1 } else { queues.div_ceil(self.group) }
-    }
-
-    /// Who is linked to and associated with whom: every queue's ring with all of its group, a group
-    /// being a NUMA node (§4.5). Dedicated allocators are dealt to the groups in turn.
-    pub fn plan(&self, queues: u32) -> Plan {
-        let groups = self.groups(queues);
-        let group_of = |queue: u32| queue.checked_div(self.group).unwrap_or(0) as u16;
-        let allocator = |a: u32| Ax { link: (queues + a) as u16, node: (a % groups) as u16 };
-        let ax: Vec<Ax> = match self.alloc_queues {
-            0 => (0..queues).map(|q| Ax { link: q as u16, node: group_of(q) }).collect(),
-            count => (0..count).map(allocator).collect(),
-        };
-        let of = |node| (0..ax.len() as u16).filter(|&a| ax[usize::from(a)].node == node).collect();
-        let receive = (0..queues).map(|q| Bx { from: of(group_of(q)), node: group_of(q) });
-        let allocate = (0..self.alloc_queues).map(|a| Bx { from: Vec::new(), node: allocator(a).node });
-        let bx = receive.chain(allocate).collect();
-        Plan { ax, bx }
-    }
-
-    /// Buffers that the rings of a port can hold posted.
-    pub fn posted_buffers(&self, queues: u32) -> u64 {
+    fn posted_buffers(&self, queues: u32) -> u64 {
         let rings = if self.alloc_queues == 0 { queues } else { self.alloc_queues };
         u64::from(self.ax) * u64::from(rings)
+    }
+
+    /// A delivered frame's descriptor is posted anew before it has been received.
+    fn held_buffers(&self, queues: u32) -> u64 {
+        self.posted_buffers(queues) + u64::from(self.bx) * u64::from(queues)
+    }
+
+    fn hosts(&self, queues: u32) -> u32 {
+        queues + self.alloc_queues
+    }
+}
+
+impl Spec for Sizes {
+    const ABOUT: About = About {
+        name: "rxbisect",
+        essence: "small rings of empty buffers that all cores share, large rings of deliveries",
+        today: Today::No,
+        descriptors: "bx",
+        counters: &["foreign", "debts", "faults"],
+        many_pollers: false,
+        pointers: true,
+        not_emulated: None,
+    };
+    type Host<M: Memory> = HostHalf<M>;
+    type Nic<M: Memory> = NicHalf<M>;
+
+    fn build<S: Space>(
+        &self,
+        space: &mut S,
+        queues: u32,
+        buffers: <S::Mem as Memory>::Buffers,
+    ) -> Result<Halves<Self, S::Mem>, SizeError> {
+        build(space, self, queues, buffers)
     }
 }
 

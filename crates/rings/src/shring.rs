@@ -38,6 +38,7 @@ mod nic;
 
 use memory::{Class, Field, Memory, Side, Space};
 
+use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::completions;
 use crate::parts::empties::{self, Consumer};
 use crate::parts::lock::{self, Locked};
@@ -96,10 +97,25 @@ impl Sizes {
     pub fn rings(&self, queues: u32) -> u32 {
         queues.div_ceil(self.shared_by.max(1))
     }
+}
 
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
+impl Parameters for Sizes {
+    fn params(&mut self) -> Vec<Param<'_>> {
+        let Sizes { ring, shared_by, completions, unlock } = self;
+        vec![
+            Param::ring("ring", ring, "descriptors of a shared ring"),
+            Param::new("shared_by", shared_by, "cores that share one"),
+            Param::entries("completions", completions, "entries of a core's completion ring"),
+            Param::new("unlock", unlock, "how a core frees a ring's lock"),
+        ]
+    }
+
+    fn fit(&mut self, place: &Place, said: Said<'_>) {
+        said.or("ring", place.descriptors.unwrap_or(self.ring), &mut self.ring);
+        said.or("shared_by", place.queues, &mut self.shared_by);
+    }
+
+    fn validate(&self, queues: u32) -> Result<(), SizeError> {
         sizes::ring_size("shring: ring", self.ring)?;
         sizes::ring_size("shring: completions", self.completions)?;
         sizes::sharers("shring", self.shared_by, queues)?;
@@ -111,9 +127,36 @@ impl Sizes {
         Ok(())
     }
 
-    /// Buffers that the rings of a port can hold posted.
-    pub fn posted_buffers(&self, queues: u32) -> u64 {
+    fn posted_buffers(&self, queues: u32) -> u64 {
         u64::from(self.ring) * u64::from(self.rings(queues))
+    }
+
+    fn share(&mut self, most: u32) {
+        self.shared_by = self.shared_by.min(most);
+    }
+}
+
+impl Spec for Sizes {
+    const ABOUT: About = About {
+        name: "shring",
+        essence: "one ring of buffers shared by the cores of a port, a completion ring each",
+        today: Today::No,
+        descriptors: "completions",
+        counters: &["lock_taken", "lock_waits", "debts", "faults"],
+        many_pollers: false,
+        pointers: true,
+        not_emulated: None,
+    };
+    type Host<M: Memory> = HostHalf<M>;
+    type Nic<M: Memory> = NicHalf<M>;
+
+    fn build<S: Space>(
+        &self,
+        space: &mut S,
+        queues: u32,
+        buffers: <S::Mem as Memory>::Buffers,
+    ) -> Result<Halves<Self, S::Mem>, SizeError> {
+        build(space, self, queues, buffers)
     }
 }
 

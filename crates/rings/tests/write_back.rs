@@ -8,7 +8,7 @@ use common::Plain;
 use memory::Ps;
 use rings::ddring::{self, WriteBack};
 use rings::world::World;
-use rings::{Interface, corec};
+use rings::{Interface, Nic, corec};
 
 const LEN: u16 = 64;
 const AFTER: Ps = Ps::from_ns(1000);

@@ -34,10 +34,7 @@ const BURST: usize = 32;
 /// a physical ring of its own, in which it holds up nobody: so it waits through two full rings (rxbisect §5).
 /// Frames that share a physical ring are dropped as a NIC would drop them.
 fn patient(interface: &Interface) -> Option<Outcome> {
-    match interface {
-        Interface::PrivRing(_) => Some(Outcome::RingFull),
-        _ => None,
-    }
+    interface.own_buffers().map(|_| Outcome::RingFull)
 }
 
 /// One port of the emulated NIC.

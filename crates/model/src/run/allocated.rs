@@ -2,7 +2,7 @@
 
 use memory::Space;
 use rings::pool::{self, CoreCache};
-use rings::{AnyHost, AnyNic, tx};
+use rings::{AnyHost, AnyNic, Nic, tx};
 
 use super::error::Error;
 use super::tables::Tables;

@@ -2,7 +2,7 @@
 
 use memory::Ps;
 use nic::{Config, Port, TxConfig, TxPort};
-use rings::{AnyNic, Nic, tx};
+use rings::{AnyNic, Nic, WithNic, tx};
 
 use super::error::Error;
 use crate::agents::book::Book;
@@ -23,12 +23,24 @@ pub(super) fn spawn_any(
     wire: Wire,
     book: &Book,
 ) -> Result<(), Error> {
-    match nic {
-        AnyNic::PrivRing(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
-        AnyNic::ShRing(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
-        AnyNic::RxBisect(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
-        AnyNic::Dynamic(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
-        AnyNic::DdRing(nic) => spawn(engine, s, plug, (nic, tx), wire, book),
+    nic.with(Spawned { engine, s, plug, tx, wire, book })
+}
+
+/// A card that has all but its receive half.
+struct Spawned<'a> {
+    engine: &'a mut Engine,
+    s: &'a Scenario,
+    plug: Plug,
+    tx: tx::NicTx<View>,
+    wire: Wire,
+    book: &'a Book,
+}
+
+impl WithNic<View> for Spawned<'_> {
+    type Out = Result<(), Error>;
+
+    fn with<N: Nic<View> + 'static>(self, nic: N) -> Result<(), Error> {
+        spawn(self.engine, self.s, self.plug, (nic, self.tx), self.wire, self.book)
     }
 }
 

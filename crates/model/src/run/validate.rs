@@ -1,5 +1,7 @@
 //! What a run refuses before it begins.
 
+use rings::{Interface, Param, Role};
+
 use super::error::Error;
 use super::tables;
 use crate::scenario::Scenario;
@@ -63,10 +65,9 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
 /// Rings that the card would refuse.
 fn device_limits(s: &Scenario) -> Result<(), Error> {
     let nic = &s.server.nic;
-    let rings = ["ring", "ax", "bx", "completions"];
-    let params = s.interface.params();
-    let sizes = params.iter().filter(|(name, n)| rings.contains(name) && *n != 0);
-    for (name, n) in sizes.copied().chain([("transmit ring", u64::from(s.tx_ring))]) {
+    let entries = |p: &Param<'_>| Some((p.name, p.number()?)).filter(|_| p.role != Role::Other);
+    let sizes = s.interface.each_param(entries).into_iter().flatten();
+    for (name, n) in sizes.chain([("transmit ring", u64::from(s.tx_ring))]) {
         if n < u64::from(nic.min_ring) || n > u64::from(nic.max_ring) {
             let what = format!(
                 "{}: {name} is {n}; allowed on {}: {} to {}",
@@ -95,15 +96,11 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
         let what = "an emulated NIC passes on what a card receives";
         return Err(Error::Scenario(format!("{what}; the NIC of {} is a core", s.server.name)));
     }
-    if matches!(s.interface, rings::Interface::Dynamic(_)) {
-        let what = "dynamic cannot be emulated: the physical rings would hold the buffers that rest";
-        return Err(Error::Scenario(format!("{what}; allowed: privring, shring, rxbisect")));
-    }
-    if !s.interface.passes_pointers() {
-        let what = format!("{} cannot be emulated: its descriptors have no room for", s.interface.name());
-        return Err(Error::Scenario(format!(
-            "{what} a pointer on the way back; allowed: privring, shring, rxbisect"
-        )));
+    if let Some(why) = s.interface.about().not_emulated {
+        let can = Interface::ALL.iter().filter(|about| about.not_emulated.is_none());
+        let can: Vec<&str> = can.map(|about| about.name).collect();
+        let what = format!("{} cannot be emulated: {why}", s.interface.name());
+        return Err(Error::Scenario(format!("{what}; allowed: {}", can.join(", "))));
     }
     for &queues in &s.port_cores {
         let (_, each) = physical::rings(&s.over(queues), queues);

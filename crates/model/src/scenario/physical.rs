@@ -5,9 +5,9 @@ use rings::Interface;
 /// Physical rings of a port of `queues`, and the buffers that each holds: as many as the virtual ones,
 /// apart from each other where those are (rxbisect §5).
 pub(crate) fn rings(interface: &Interface, queues: u32) -> (u32, u32) {
-    match interface {
-        Interface::PrivRing(s) => (queues, s.ring),
-        _ => (1, interface.posted_buffers(queues) as u32),
+    match interface.own_buffers() {
+        Some(each) => (queues, each),
+        None => (1, interface.posted_buffers(queues) as u32),
     }
 }
 

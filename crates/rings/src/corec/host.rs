@@ -3,8 +3,8 @@
 use memory::{Buf, Memory};
 
 use super::shared::Shared;
-use super::{END, MISSING, Marks};
-use crate::contract::{Buffers, CHUNK, Completion, Host};
+use super::{END, MISSING, Marks, Sizes};
+use crate::contract::{Buffers, CHUNK, Completion, Host, Spec};
 use crate::parts::lock::Locked;
 
 // ## Host half
@@ -267,13 +267,6 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     }
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
-        let counters = [
-            ("claims", self.claims),
-            ("failed_claims", self.failed),
-            ("deferred_releases", self.deferred),
-            ("debts", self.debts),
-            ("faults", self.faults),
-        ];
-        counters.get(i).copied()
+        Sizes::ABOUT.counter(i, &[self.claims, self.failed, self.deferred, self.debts, self.faults])
     }
 }

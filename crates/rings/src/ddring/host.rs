@@ -2,8 +2,9 @@
 
 use memory::{Buf, Memory};
 
+use super::Sizes;
 use super::words::Words;
-use crate::contract::{Buffers, CHUNK, Completion, Host};
+use crate::contract::{Buffers, CHUNK, Completion, Host, Spec};
 use crate::parts::lock::Locked;
 
 // ## Host half
@@ -165,12 +166,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
         let lock = |count: fn(&Locked<M>) -> u64| self.place.lock().map_or(0, count);
-        let counters = [
-            ("lock_taken", lock(|lock| lock.taken)),
-            ("lock_waits", lock(|lock| lock.waits)),
-            ("debts", self.debts),
-            ("faults", self.faults),
-        ];
-        counters.get(i).copied()
+        let values = [lock(|lock| lock.taken), lock(|lock| lock.waits), self.debts, self.faults];
+        Sizes::ABOUT.counter(i, &values)
     }
 }

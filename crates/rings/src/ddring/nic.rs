@@ -3,21 +3,12 @@
 use memory::{Memory, Ps};
 
 use super::words::{self, Words};
-use crate::contract::{AHEAD, Frame, Nic, Outcome};
+use crate::contract::{AHEAD, Frame, Nic, Outcome, WriteBack};
 
 // ## NIC half
 
 /// The most descriptors that a card writes back together.
 const LINE: usize = 8;
-
-/// When a card writes used descriptors back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WriteBack {
-    /// So many that lie in a row, together: a power of two up to 8; 1 is each by itself.
-    pub together: u32,
-    /// What waits for the rest of its row is written back so long after the last time that this happened.
-    pub after: Ps,
-}
 
 /// The NIC's end of all rings of a port. It knows of one consumer for each.
 pub struct NicHalf<M: Memory> {
@@ -127,15 +118,6 @@ impl<M: Memory> NicHalf<M> {
         NicHalf { rings, write_back, shared_by: shared_by as usize, buffers }
     }
 
-    /// Descriptors are written back so from now on. A row is no longer than the smallest ring or 8, and at least 1.
-    pub fn set_write_back(&mut self, how: WriteBack) {
-        let ring = self.rings.iter().map(|ring| ring.words.size).min().unwrap_or(1);
-        let most = ring.min(LINE as u64) as u32;
-        let together = how.together.clamp(1, most);
-        // Rings are powers of two.
-        self.write_back = WriteBack { together: 1 << together.ilog2(), ..how };
-    }
-
     /// The ring of `queue`, and its number among that ring's queues.
     fn ring(&mut self, queue: u16) -> Option<(&mut Ring<M>, usize)> {
         let (ring, queue) = (usize::from(queue) / self.shared_by, usize::from(queue) % self.shared_by);
@@ -189,6 +171,15 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
             }
             ring.stopped[queue] = false;
         }
+    }
+
+    /// A row is no longer than the smallest ring or 8, and at least 1.
+    fn set_write_back(&mut self, how: WriteBack) {
+        let ring = self.rings.iter().map(|ring| ring.words.size).min().unwrap_or(1);
+        let most = ring.min(LINE as u64) as u32;
+        let together = how.together.clamp(1, most);
+        // Rings are powers of two.
+        self.write_back = WriteBack { together: 1 << together.ilog2(), ..how };
     }
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {

@@ -2,10 +2,10 @@
 
 use memory::{Memory, Ps};
 
-use super::TURN;
 use super::control::{Control, LOOKS};
 use super::judge::{Change, Mode};
-use crate::contract::{Buffers, Completion, Host};
+use super::{Sizes, TURN};
+use crate::contract::{Buffers, Completion, Host, Spec};
 use crate::{privring, shring};
 
 // ## Host half
@@ -155,14 +155,9 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     }
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
-        let own = [
-            ("by_shared", self.frames[0]),
-            ("by_private", self.frames[1]),
-            ("trials", self.trials),
-            ("switches", self.switches),
-        ];
-        if let Some(counter) = own.get(i) {
-            return Some(*counter);
+        let own = [self.frames[0], self.frames[1], self.trials, self.switches];
+        if let Some(counter) = Sizes::ABOUT.counter(i, &own) {
+            return Some(counter);
         }
         // Those of both rings under one name: `privring` has none that `shring` has not.
         let (name, n) = self.shared.counter(i - own.len())?;

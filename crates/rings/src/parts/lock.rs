@@ -4,6 +4,8 @@
 
 use memory::{Class, Field, Memory, Side};
 
+use crate::contract::Choice;
+
 pub(crate) const fn field(name: &'static str) -> Field {
     Field { name, len: 1, width: 1, class: Class::Contended, writer: Side::Host, reader: Side::Host }
 }
@@ -15,6 +17,10 @@ pub enum Unlock {
     Store,
     /// By a swap, as DPDK's spinlock does on x86: the core waits until all that it stored before is seen.
     Swap,
+}
+
+impl Choice for Unlock {
+    const ALL: &'static [(&'static str, Unlock)] = &[("store", Unlock::Store), ("swap", Unlock::Swap)];
 }
 
 /// One core's handle of a locked number.

@@ -2,7 +2,8 @@
 
 use memory::{Buf, Memory};
 
-use crate::contract::{Buffers, CHUNK, Completion, Host};
+use super::Sizes;
+use crate::contract::{Buffers, CHUNK, Completion, Host, Spec};
 use crate::parts::completions::Reader;
 use crate::parts::empties::Producer;
 use crate::parts::entry::{self, Tells};
@@ -205,6 +206,6 @@ impl<M: Memory> Host<M> for HostHalf<M> {
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
         let debts = self.ax.iter().map(|ax| ax.producer.debts).sum();
-        [("foreign", self.foreign), ("debts", debts), ("faults", self.faults)].get(i).copied()
+        Sizes::ABOUT.counter(i, &[self.foreign, debts, self.faults])
     }
 }

@@ -2,8 +2,8 @@
 
 use memory::{Buf, Memory};
 
-use super::{CORES, SLOTS};
-use crate::contract::{Buffers, CHUNK, Completion, Host};
+use super::{CORES, SLOTS, Sizes};
+use crate::contract::{Buffers, CHUNK, Completion, Host, Spec};
 use crate::parts::completions::Reader;
 use crate::parts::lock::Locked;
 use crate::parts::{empties, entry};
@@ -164,12 +164,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     }
 
     fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
-        let counters = [
-            ("lock_taken", self.ring.tail.taken),
-            ("lock_waits", self.ring.tail.waits),
-            ("debts", self.debts),
-            ("faults", self.faults),
-        ];
-        counters.get(i).copied()
+        let Locked { taken, waits, .. } = self.ring.tail;
+        Sizes::ABOUT.counter(i, &[taken, waits, self.debts, self.faults])
     }
 }

@@ -1,0 +1,158 @@
+//! The table of interfaces, at the end of this file: one line for each. Everything that chooses one by name comes from
+//! it. Halves of any interface dispatch once per burst; inside a burst all calls are static.
+
+use memory::{Memory, Ps, Space};
+
+use crate::contract::{
+    About, Buffers, Completion, Frame, Host, Nic, Outcome, Parameters, Spec, WithNic, WriteBack,
+};
+use crate::sizes::SizeError;
+
+/// [`Nic::deliver`] in a function of its own. In one function with those of all rings, each would keep less in
+/// registers.
+#[inline(never)]
+fn apart<M: Memory, N: Nic<M>>(
+    nic: &mut N,
+    m: &mut M,
+    queue: u16,
+    frames: &[Frame<'_>],
+    out: &mut [Outcome],
+) {
+    nic.deliver(m, queue, frames, out);
+}
+
+/// Makes all that depends on which interfaces there are, of `Variant = module` for each.
+macro_rules! table {
+    ($($variant:ident = $ring:ident,)*) => {
+        /// A receive interface and its sizes, alike for all queues of a port.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum Interface {
+            $(
+                #[doc = concat!("[`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
+                $variant(crate::$ring::Sizes),
+            )*
+        }
+
+        impl Interface {
+            /// What there is to know of each interface.
+            pub const ALL: &'static [&'static About] = &[$(&<crate::$ring::Sizes as Spec>::ABOUT,)*];
+
+            /// Each interface with its usual sizes, in the order of [`Self::ALL`].
+            pub fn usual() -> Vec<Interface> {
+                vec![$(Interface::$variant(crate::$ring::Sizes::default()),)*]
+            }
+
+            /// What holds for it whatever its sizes are.
+            pub fn about(&self) -> &'static About {
+                match self { $(Interface::$variant(_) => &<crate::$ring::Sizes as Spec>::ABOUT,)* }
+            }
+
+            pub(super) fn sizes(&self) -> &dyn Parameters {
+                match self { $(Interface::$variant(sizes) => sizes,)* }
+            }
+
+            pub(super) fn sizes_mut(&mut self) -> &mut dyn Parameters {
+                match self { $(Interface::$variant(sizes) => sizes,)* }
+            }
+
+            pub(super) fn build<S: Space>(
+                &self,
+                space: &mut S,
+                queues: u32,
+                buffers: <S::Mem as Memory>::Buffers,
+            ) -> Result<(Vec<AnyHost<S::Mem>>, AnyNic<S::Mem>), SizeError> {
+                Ok(match self {
+                    $(Interface::$variant(sizes) => {
+                        let (hosts, nic) = sizes.build(space, queues, buffers)?;
+                        (hosts.into_iter().map(AnyHost::$variant).collect(), AnyNic::$variant(nic))
+                    })*
+                })
+            }
+        }
+
+        /// A host half of any interface.
+        pub enum AnyHost<M: Memory> {
+            $(
+                #[doc = concat!("Of [`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
+                $variant(<crate::$ring::Sizes as Spec>::Host<M>),
+            )*
+        }
+
+        impl<M: Memory> Host<M> for AnyHost<M> {
+            fn rx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
+                match self { $(AnyHost::$variant(half) => half.rx_burst(m, bufs, out),)* }
+            }
+
+            fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+                match self { $(AnyHost::$variant(half) => half.fill(m, bufs),)* }
+            }
+
+            fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
+                match self { $(AnyHost::$variant(half) => half.drain(m, bufs),)* }
+            }
+
+            fn waiting(&self, m: &mut M) -> u64 {
+                match self { $(AnyHost::$variant(half) => half.waiting(m),)* }
+            }
+
+            fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+                match self { $(AnyHost::$variant(half) => half.counter(i),)* }
+            }
+        }
+
+        /// A NIC half of any interface.
+        pub enum AnyNic<M: Memory> {
+            $(
+                #[doc = concat!("Of [`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
+                $variant(<crate::$ring::Sizes as Spec>::Nic<M>),
+            )*
+        }
+
+        impl<M: Memory + 'static> AnyNic<M> {
+            /// Hands over the half by its own type.
+            pub fn with<T: WithNic<M>>(self, take: T) -> T::Out {
+                match self { $(AnyNic::$variant(half) => take.with(half),)* }
+            }
+        }
+
+        impl<M: Memory> Nic<M> for AnyNic<M> {
+            fn deliver(&mut self, m: &mut M, queue: u16, frames: &[Frame<'_>], out: &mut [Outcome]) {
+                match self { $(AnyNic::$variant(half) => apart(half, m, queue, frames, out),)* }
+            }
+
+            fn poll(&mut self, m: &mut M) -> Option<Ps> {
+                match self { $(AnyNic::$variant(half) => half.poll(m),)* }
+            }
+
+            fn stop(&mut self, m: &mut M) {
+                match self { $(AnyNic::$variant(half) => half.stop(m),)* }
+            }
+
+            fn stop_queue(&mut self, m: &mut M, queue: u16) {
+                match self { $(AnyNic::$variant(half) => half.stop_queue(m, queue),)* }
+            }
+
+            fn start_queue(&mut self, m: &mut M, queue: u16) {
+                match self { $(AnyNic::$variant(half) => half.start_queue(m, queue),)* }
+            }
+
+            fn set_write_back(&mut self, how: WriteBack) {
+                match self { $(AnyNic::$variant(half) => half.set_write_back(how),)* }
+            }
+
+            fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
+                match self { $(AnyNic::$variant(half) => half.counter(i),)* }
+            }
+        }
+    };
+}
+
+// In the order in which lists name them.
+table! {
+    PrivRing = privring,
+    ShRing = shring,
+    RxBisect = rxbisect,
+    Dynamic = dynamic,
+    Corec = corec,
+    DdRing = ddring,
+}

@@ -1,21 +1,16 @@
 //! A port's arguments: what the user wrote behind `--vdev=net_rxlab0,`.
 
 mod check;
-mod kind;
+mod iface;
 mod parse;
-mod sizes;
 mod source;
 #[cfg(test)]
 mod tests;
 
-use core::ffi::CStr;
-
-use memory::Ps;
-use rings::ddring;
+use rings::{Interface, Written};
 
 use crate::error::Error;
 use crate::limits::{QUEUES, TAG, THREADS};
-use kind::Kind;
 use parse::SPEEDS;
 pub(crate) use source::Source;
 
@@ -28,21 +23,15 @@ const USUAL_SPEED: u32 = 100_000;
 /// A port's arguments, each checked when it is set.
 #[derive(Clone, Debug)]
 pub struct Args {
-    iface: Kind,
+    iface: Written,
+    /// Values of the interface's parameters that have an argument of their own, by its key.
+    short: Vec<(&'static str, String)>,
     pub(crate) source: Source,
     /// Wire rates in bits per second; 0 = no limit.
     pub(crate) rx_bps: u64,
     pub(crate) tx_bps: u64,
     /// In Mbps, of [`SPEEDS`].
     link_speed: Option<u32>,
-    shared: Option<u32>,
-    ring: Option<u32>,
-    ax: Option<u32>,
-    group: Option<u32>,
-    batch: Option<u32>,
-    timeout: Option<Ps>,
-    threads: Option<u32>,
-    refill: Option<ddring::Refill>,
     /// Lcores of the program: as many may poll a queue, unless `threads` says otherwise.
     pub(crate) lcores: u32,
     /// Whether the order of forwarded frames is judged.
@@ -51,22 +40,18 @@ pub struct Args {
     pub(crate) emulate: bool,
 }
 
+/// Arguments that give a parameter of the interface its value.
+const SHORT: [&str; 8] = ["shared", "ring", "ax", "group", "batch", "timeout_ns", "threads", "refill"];
+
 impl Default for Args {
     fn default() -> Args {
         Args {
-            iface: Kind::PrivRing,
+            iface: usual(),
+            short: Vec::new(),
             source: Source::Loop,
             rx_bps: 0,
             tx_bps: 0,
             link_speed: None,
-            shared: None,
-            ring: None,
-            ax: None,
-            group: None,
-            batch: None,
-            timeout: None,
-            threads: None,
-            refill: None,
             lcores: 1,
             reorder: false,
             emulate: false,
@@ -80,27 +65,19 @@ impl Args {
     /// # Errors
     /// The key is not known or the value not allowed.
     pub(crate) fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
-        let queues = QUEUES as u32;
-        let limited = |range, what| parse::limited(key, value, range, what).map(Some);
+        if let Some(key) = SHORT.into_iter().find(|short| *short == key) {
+            check_short(key, value)?;
+            self.short.push((key, value.into()));
+            return Ok(());
+        }
         match key {
-            "iface" => self.iface = Kind::parse(value)?,
+            "iface" => self.iface = iface::parse(value)?,
             "source" => self.source = Source::parse(value)?,
             "rx_rate" => self.rx_bps = parse::rate(key, value)?,
             "tx_rate" => self.tx_bps = parse::rate(key, value)?,
             "link_speed" => self.link_speed = Some(parse::speed(key, value)?),
-            "shared" => self.shared = limited(1..=queues, "the number of queues that share a ring")?,
-            "ring" => self.ring = parse::size(key, value)?,
-            "ax" => self.ax = parse::size(key, value)?,
-            "group" => self.group = limited(0..=queues, "the queues of a group (0: all)")?,
-            "batch" => self.batch = limited(1..=MOST_DESC, "notices, no more than the Bx ring has entries")?,
-            "threads" => self.threads = limited(1..=THREADS, "the number of threads that may poll a queue")?,
-            "refill" => self.refill = Some(parse::refill(key, value)?),
             "reorder" => self.reorder = parse::switch(key, value)?,
             "emulate" => self.emulate = parse::switch(key, value)?,
-            "timeout_ns" => {
-                let ns = parse::number(key, value, 1..=u32::MAX, "nanoseconds from 1")?;
-                self.timeout = Some(Ps::from_ns(u64::from(ns)));
-            }
             _ => {
                 let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, threads, refill, reorder, \
                                emulate, rx_rate, tx_rate, link_speed";
@@ -118,27 +95,27 @@ impl Args {
         self.link_speed.unwrap_or(of_rates)
     }
 
-    /// Host halves of a queue: threads that may poll it.
-    pub(crate) fn threads(&self) -> u32 {
-        match self.iface {
-            Kind::Corec => self.threads.unwrap_or(self.lcores),
-            Kind::DdRing => self.threads.unwrap_or(1),
-            Kind::PrivRing | Kind::ShRing | Kind::RxBisect | Kind::Dynamic => 1,
-        }
-    }
-
     /// Bytes that the NIC core writes before a frame.
     pub(crate) fn front(&self) -> u32 {
         if self.reorder { TAG } else { 0 }
     }
+}
 
-    /// The interface's name.
-    pub(crate) fn iface(&self) -> &'static CStr {
-        self.iface.name()
-    }
+/// The interface of a port that names none: today's.
+fn usual() -> Written {
+    Interface::usual().swap_remove(0).into()
+}
 
-    /// The name of a host half's counter.
-    pub(crate) fn counter(&self, i: usize) -> Option<&'static CStr> {
-        self.iface.counters().get(i).copied()
+/// Checks the value of one of [`SHORT`].
+fn check_short(key: &str, value: &str) -> Result<(), Error> {
+    let limited = |range, what| parse::limited(key, value, range, what).map(drop);
+    match key {
+        "shared" => limited(1..=QUEUES as u32, "the number of queues that share a ring"),
+        "group" => limited(0..=QUEUES as u32, "the queues of a group (0: all)"),
+        "batch" => limited(1..=MOST_DESC, "notices, no more than the Bx ring has entries"),
+        "threads" => limited(1..=THREADS, "the number of threads that may poll a queue"),
+        "timeout_ns" => parse::number(key, value, 1..=u32::MAX, "nanoseconds from 1").map(drop),
+        "refill" => parse::refill(key, value),
+        _ => parse::size(key, value),
     }
 }

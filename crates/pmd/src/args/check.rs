@@ -1,9 +1,9 @@
 //! What arguments have to do with each other, and with a start.
 
-use super::Args;
-use super::kind::{Kind, names};
+use super::iface::{names, owns};
 use super::parse::invalid;
 use super::source::Source;
+use super::{Args, SHORT};
 use crate::error::Error;
 
 impl Args {
@@ -12,25 +12,21 @@ impl Args {
     /// # Errors
     /// An argument of another interface, or two that contradict each other.
     pub(crate) fn check(&self) -> Result<(), Error> {
-        let sharing: &[Kind] = &[Kind::ShRing, Kind::Dynamic];
-        let owners = [
-            ("shared", self.shared.is_some(), sharing),
-            ("ring", self.ring.is_some(), sharing),
-            ("ax", self.ax.is_some(), &[Kind::RxBisect]),
-            ("group", self.group.is_some(), &[Kind::RxBisect]),
-            ("batch", self.batch.is_some(), &[Kind::RxBisect]),
-            ("timeout_ns", self.timeout.is_some(), &[Kind::RxBisect]),
-            ("threads", self.threads.is_some(), &[Kind::Corec, Kind::DdRing]),
-            ("refill", self.refill.is_some(), &[Kind::DdRing]),
-            ("emulate=1", self.emulate, &[Kind::PrivRing, Kind::ShRing, Kind::RxBisect]),
-        ];
-        match owners.iter().find(|(_, set, kinds)| *set && !kinds.contains(&self.iface)) {
-            None => self.check_emulated().and_then(|()| self.check_speed()),
-            Some((key, _, kinds)) => {
-                let (owners, mine) = (names(kinds), self.iface.name().to_string_lossy());
-                Err(Error::Invalid(format!("{key} belongs to iface={owners}, not iface={mine}")))
-            }
+        let given = |key: &&str| self.short.iter().any(|(short, _)| short == key);
+        if let Some(key) = SHORT.into_iter().filter(given).find(|key| !owns(&self.iface, key)) {
+            return Err(self.foreign(key, &names(|iface| owns(iface, key))));
         }
+        if self.emulate && self.iface.about().not_emulated.is_some() {
+            return Err(self.foreign("emulate=1", &names(|iface| iface.about().not_emulated.is_none())));
+        }
+        self.check_iface()?;
+        self.check_emulated().and_then(|()| self.check_speed())
+    }
+
+    /// An argument that belongs to other interfaces.
+    fn foreign(&self, key: &str, owners: &str) -> Error {
+        let mine = self.iface.about().name;
+        Error::Invalid(format!("{key} belongs to iface={owners}, not iface={mine}"))
     }
 
     /// No wire carries more than its link tells.
@@ -63,12 +59,14 @@ impl Args {
     /// An argument asks for more than there are.
     pub(crate) fn fits(&self, desc: u32, queues: u32) -> Result<(), Error> {
         let limits = [
-            ("shared", self.shared, 1, queues, "Rx queues"),
-            ("group", self.group, 0, queues, "Rx queues"),
-            ("batch", self.batch, 1, desc, "descriptors of an Rx queue"),
+            ("shared", 1, queues, "Rx queues"),
+            ("group", 0, queues, "Rx queues"),
+            ("batch", 1, desc, "descriptors of an Rx queue"),
         ];
-        for (key, given, least, most, what) in limits {
-            if let Some(n) = given.filter(|n| *n > most) {
+        for (key, least, most, what) in limits {
+            let given = self.short.iter().rev().find(|(short, _)| *short == key);
+            let n = given.and_then(|(_, value)| value.parse::<u32>().ok());
+            if let Some(n) = n.filter(|n| *n > most) {
                 return Err(invalid(key, &n.to_string(), &format!("{least} to {most}, the {what}")));
             }
         }

@@ -2,8 +2,6 @@
 
 use core::ops::RangeInclusive;
 
-use rings::ddring;
-
 use crate::error::Error;
 
 /// Speeds that a link can have, in Mbps: `RTE_ETH_SPEED_NUM_*`.
@@ -29,10 +27,9 @@ pub(super) fn limited(key: &str, value: &str, range: RangeInclusive<u32>, what: 
     number(key, value, range, &allowed)
 }
 
-pub(super) fn refill(key: &str, value: &str) -> Result<ddring::Refill, Error> {
+pub(super) fn refill(key: &str, value: &str) -> Result<(), Error> {
     match value {
-        "each" => Ok(ddring::Refill::Each),
-        "bulk" => Ok(ddring::Refill::Bulk),
+        "each" | "bulk" => Ok(()),
         _ => Err(invalid(key, value, "each (a buffer for each frame) or bulk (a burst's at once)")),
     }
 }
@@ -45,10 +42,10 @@ pub(super) fn switch(key: &str, value: &str) -> Result<bool, Error> {
     }
 }
 
-pub(super) fn size(key: &str, value: &str) -> Result<Option<u32>, Error> {
+pub(super) fn size(key: &str, value: &str) -> Result<(), Error> {
     let allowed = "a power of two from 2 to 1048576";
     let n = number(key, value, 2..=1 << 20, allowed)?;
-    if n.is_power_of_two() { Ok(Some(n)) } else { Err(invalid(key, value, allowed)) }
+    if n.is_power_of_two() { Ok(()) } else { Err(invalid(key, value, allowed)) }
 }
 
 /// Gbps as bits per second.

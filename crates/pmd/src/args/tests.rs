@@ -37,10 +37,10 @@ fn what_is_allowed_is_taken() {
 /// Telemetry and statistics name a half's counters before there is one.
 #[test]
 fn counters_are_named_as_the_rings_name_them() {
-    for kind in Kind::ALL {
-        let args = Args { iface: kind, ..Args::default() };
+    for about in Interface::ALL {
+        let args = set(&[("iface", about.name)]).unwrap();
         let interface = args.interface(64, 2);
-        assert_eq!(interface.name().as_bytes(), kind.name().to_bytes());
+        assert_eq!((interface.name(), args.iface().to_str()), (about.name, Ok(about.name)));
         let region = memory::Region::new(1 << 20, memory::Backing::Heap).unwrap();
         let buffers = memory::Space::buffers(&mut &region, &memory::Geometry::dpdk(1)).unwrap();
         let (hosts, _nic) = rings::build(&mut &region, &interface, 2, buffers).unwrap();
@@ -71,9 +71,47 @@ fn what_a_start_does_not_have_is_named_as_it_was_written() {
     assert_eq!(cut.fits(32_768, 8).unwrap_err().to_string(), "group=64; allowed: 0 to 8, the Rx queues");
     let said = cut.fits(512, 64).unwrap_err().to_string();
     assert_eq!(said, "batch=32768; allowed: 1 to 512, the descriptors of an Rx queue");
-    for iface in Kind::ALL {
-        let args = Args { iface, ..Args::default() };
+    for about in Interface::ALL {
+        let args = set(&[("iface", about.name)]).unwrap();
         assert!(args.fits(64, 1).is_ok() && args.interface(64, 1).validate(1).is_ok());
+    }
+}
+
+#[test]
+fn an_interface_is_said_with_its_parameters() {
+    let interface = |pairs: &[(&str, &str)]| set(pairs).unwrap().interface(512, 4).to_string();
+    let text = "shring:ring:1024+shared_by:2+unlock:swap";
+    let said = "shring:ring=1024,shared_by=2,completions=512,unlock=swap";
+    assert_eq!(interface(&[("iface", text)]), said);
+    assert_eq!(interface(&[("shared", "2"), ("iface", "shring:ring:1024+unlock:swap")]), said);
+    assert_eq!(
+        interface(&[("iface", text), ("shared", "4"), ("ring", "64")]),
+        said,
+        "the interface's own win"
+    );
+    assert_eq!(interface(&[("iface", "ddring:refill:each")]), "ddring:ring=512,shared_by=1,refill=each");
+    assert_eq!(interface(&[("iface", "ddring")]), "ddring:ring=512,shared_by=1,refill=bulk");
+    let threads = |iface| set(&[("iface", iface)]).unwrap().threads();
+    assert_eq!(
+        [threads("corec:shared_by:3"), threads("ddring:shared_by:2"), threads("shring:shared_by:2")],
+        [3, 2, 1]
+    );
+    assert!(set(&[("iface", "shring:ring:2")]).is_ok(), "for one queue");
+    for (iface, part) in [
+        ("privring:ring:64", "descriptors"),
+        ("shring:rings:64", "unknown parameter `rings`; allowed: ring, shared_by"),
+        ("shring:unlock:fast", "allowed: store, swap"),
+        ("shring:ring", "ring has no value"),
+        ("shring:ring:100", "a power of two"),
+        ("shring:shared_by:65", "allowed: 1 to 64"),
+        ("corec:shared_by:129", "allowed: 1 to 128"),
+        ("corec:shared_by:0", "allowed: 1 to 128"),
+        ("rxbisect:batch:32769", "allowed: 1 to 32768"),
+        ("rxbisect:alloc_queues:1", "allowed: none in a driver"),
+        ("nosuch:ring:64", "unknown interface `nosuch`; allowed: privring, shring"),
+    ] {
+        let said = set(&[("iface", iface)]).unwrap_err();
+        assert!(said.contains(part) && said.contains("iface=") && !said.contains('\n'), "{said}");
     }
 }
 

@@ -7,6 +7,7 @@ mod show;
 mod sweep;
 mod words;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -73,10 +74,11 @@ Exit codes: 0 as asked for, 1 if a condition of --fail-if is met, 2 for an error
 pub(crate) struct Compare {
     #[command(flatten)]
     setup: Setup,
-    /// Interfaces to compare, separated by commas: privring, shring, rxbisect, dynamic, corec, ddring
+    /// Interfaces to compare, separated by commas: privring, shring, rxbisect, dynamic, corec, ddring; each with
+    /// parameters of its own if need be: shring:ring=1024,unlock=swap
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = interfaces::DEFAULT)]
     interfaces: Vec<String>,
-    /// Interfaces to show at the best of their ring sizes as well (privring, shring, corec, ddring), or `none`
+    /// Interfaces to show at the best of their ring sizes as well (all but rxbisect), or `none`
     #[arg(long, value_name = "A,B,..|none", value_delimiter = ',', default_value = "privring")]
     best: Vec<String>,
     /// Whether frames of a flow must keep their order: strict leaves out what reorders them
@@ -129,7 +131,12 @@ pub(crate) struct Comparison {
 /// An option that is not allowed, a file that cannot be used.
 pub(crate) fn run(options: Compare) -> Result<Outcome, Fail> {
     let target = Target::asked("--html", options.html.as_deref(), &options.setup.inputs())?;
-    let conditions = fail_if::read(&options.fail_if, fields::names(), &options.interfaces)?;
+    let asked = interfaces::list(&options.interfaces)?;
+    let mut owners = interfaces::labels(&asked);
+    owners.extend(asked.iter().map(|one| one.about().name.to_string()));
+    let mut seen = BTreeSet::new();
+    owners.retain(|owner| seen.insert(owner.clone()));
+    let conditions = fail_if::read(&options.fail_if, fields::names(), &owners)?;
     let found = options.compare()?;
     let shown = if options.json {
         out::json(&show::data(&found))
@@ -150,24 +157,22 @@ impl Compare {
         let best = best::asked(&self.best)?;
         let ready = self.setup.clone().ready()?;
         let search = !self.no_search;
-        let mut names = self.interfaces.clone();
-        let mut seen = std::collections::BTreeSet::new();
-        names.retain(|n| seen.insert(n.clone()));
+        let all = interfaces::list(&self.interfaces)?;
         let mut jobs = Vec::new();
-        for name in &names {
-            jobs.push(Job {
-                others: ready.other_arrivals(name, self.other_arrivals)?,
-                ..ready.job(name, search)?
-            });
+        for (written, label) in all.iter().zip(interfaces::labels(&all)) {
+            let text = written.to_string();
+            let others = ready.other_arrivals(&text, self.other_arrivals)?;
+            jobs.push(Job { others, label, ..ready.job(&text, search)? });
         }
-        let sized = names.iter().enumerate().filter(|(_, n)| search && best.contains(&n.as_str()));
+        let sized = all.iter().enumerate().filter(|(_, one)| search && best::wanted(&best, one));
         // From the last on, so that places stay.
-        for (at, name) in sized.collect::<Vec<_>>().into_iter().rev() {
-            let Some(ring) = best::ring(&ready, name)? else { continue };
+        for (at, written) in sized.collect::<Vec<_>>().into_iter().rev() {
+            let text = written.to_string();
+            let Some(ring) = best::ring(&ready, &text)? else { continue };
             let ready = ready.resized(|s| s.ring = ring);
-            let others = ready.other_arrivals(name, self.other_arrivals)?;
-            let label = format!("{name}:ring={ring}");
-            jobs.insert(at + 1, Job { others, label, ..ready.job(name, search)? });
+            let others = ready.other_arrivals(&text, self.other_arrivals)?;
+            let label = best::label(&jobs[at].label, ring);
+            jobs.insert(at + 1, Job { others, label, ..ready.job(&text, search)? });
         }
         let pairs = jobs::compare(&jobs, "comparing")?;
         let verdict = confirm::verdict(&ready, &pairs, &jobs, order)?;

@@ -3,6 +3,7 @@
 use clap::Args;
 use live::{Config, LiveError, LiveReport, Work};
 use memory::Ps;
+use rings::Written;
 
 use crate::fail::Fail;
 use crate::lab::interfaces::{self, Asked};
@@ -27,7 +28,8 @@ with an application that sends, it is told by how much (RFC 4737, all frames as 
 pub(crate) struct Options {
     #[command(flatten)]
     pub what: What,
-    /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic, corec, ddring
+    /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic, corec, ddring; each with
+    /// parameters of its own if need be: shring:ring=1024,unlock=swap
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = interfaces::DEFAULT)]
     interfaces: Vec<String>,
     /// Write JSON instead of a table
@@ -106,7 +108,9 @@ pub(crate) struct What {
 /// # Errors
 /// An option that is not allowed, or a rule that does not hold.
 pub(crate) fn run(options: Options) -> Result<(), Fail> {
-    let configs = options.interfaces.iter().map(|i| options.what.config(i)).collect::<Result<Vec<_>, _>>()?;
+    let asked = interfaces::list(&options.interfaces)?;
+    let labels = interfaces::labels(&asked);
+    let configs = asked.iter().map(|one| options.what.config(one)).collect::<Result<Vec<_>, _>>()?;
     let bar = out::live(configs.len() as u64, "running live");
     let mut reports = Vec::new();
     for config in &configs {
@@ -117,13 +121,14 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     if options.json {
         return out::json_rows(&reports);
     }
-    let pressed = reports.iter().filter_map(|r| r.antagonist.as_ref().map(|a| (r.interface, a)));
+    let rows: Vec<(&str, &LiveReport)> = labels.iter().map(String::as_str).zip(&reports).collect();
+    let pressed = rows.iter().filter_map(|(label, r)| r.antagonist.as_ref().map(|a| (label, a)));
     let beside: String = pressed
         .map(|(name, a)| {
             format!("beside {name}: {} x {}, {} {}\n", a.threads, a.program, num(a.rate), a.unit)
         })
         .collect();
-    out::print(&(table(&reports).text(out::colour()) + &beside))
+    out::print(&(table(&rows).text(out::colour()) + &beside))
 }
 
 /// One run, and all that must hold of it.
@@ -148,7 +153,7 @@ impl What {
     ///
     /// # Errors
     /// A name or size that is not allowed.
-    pub(crate) fn config(&self, interface: &str) -> Result<Config, Fail> {
+    pub(crate) fn config(&self, written: &Written) -> Result<Config, Fail> {
         let queues = u32::from(self.workers);
         let asked = Asked {
             ring: self.ring,
@@ -158,7 +163,7 @@ impl What {
             refill: &self.refill,
             marks: &self.marks,
         };
-        let interface = asked.interface(interface, queues)?;
+        let interface = asked.interface(written, queues)?;
         if self.workers == 0 {
             return Err(Fail::new("--workers 0: allowed: 1 to 64"));
         }
@@ -186,7 +191,7 @@ impl What {
     }
 }
 
-fn table(reports: &[LiveReport]) -> Table {
+fn table(rows: &[(&str, &LiveReport)]) -> Table {
     let mut table = Table::new(&[
         words("interface"),
         words("work"),
@@ -202,12 +207,12 @@ fn table(reports: &[LiveReport]) -> Table {
         number("buffers", "in use"),
         words("received by each worker, %"),
     ]);
-    for r in reports {
+    for (label, r) in rows {
         let received: u64 = r.received.iter().sum();
         let share = |n: &u64| format!("{:.1}", *n as f64 / received.max(1) as f64 * 100.0);
         let counter = |name: &str| r.counters.get(name).map_or("-".into(), u64::to_string);
         table.rows.push(vec![
-            r.interface.into(),
+            (*label).into(),
             r.work.into(),
             r.workers.to_string(),
             received.to_string(),

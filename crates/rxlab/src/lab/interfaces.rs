@@ -1,53 +1,13 @@
-//! Interfaces by their names, with the sizes that a command line asks for.
+//! Interfaces as options name them: the textual form, and the options that are short forms of its parameters.
 
-use rings::corec::Marks;
-use rings::ddring::Refill;
-use rings::shring::Unlock;
-use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
-
-use serde::Serialize;
+use rings::{Interface, Place, Role, Written};
 
 use crate::fail::Fail;
 
 /// What is compared unless told otherwise.
 pub(crate) const DEFAULT: [&str; 3] = ["privring", "shring", "rxbisect"];
 
-/// What an option for interfaces allows.
-pub(crate) const ALLOWED: &str = "privring, shring, rxbisect, dynamic, corec, ddring";
-
-/// What gives an interface today.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Today {
-    /// Cards and drivers that one can buy and install.
-    Yes,
-    /// Cards that one can buy, with a driver that must be changed for it.
-    Driver,
-    /// Nothing: prototypes and papers; in software, on a core of its own, `emulate=1` of the DPDK driver.
-    No,
-}
-
-impl Today {
-    /// As tables have it.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Today::Yes => "yes",
-            Today::Driver => "driver",
-            Today::No => "no",
-        }
-    }
-
-    /// Of the interface called `name`; docs/interfaces.md says which cards and drivers.
-    pub(crate) fn of(name: &str) -> Today {
-        match name {
-            "privring" | "ddring" => Today::Yes,
-            "corec" => Today::Driver,
-            _ => Today::No,
-        }
-    }
-}
-
-/// The sizes of all interfaces, as options have them.
+/// Options that give a value to every interface that has the parameter and does not say it.
 pub(crate) struct Asked<'a> {
     /// Rx ring entries, of all but rxbisect.
     pub ring: u32,
@@ -64,54 +24,75 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The interface called `name` on a port of `queues`; its sizes are not validated.
+    /// An interface on a port of `queues`; its sizes are not validated.
     ///
     /// # Errors
-    /// A name that is not known, and what is allowed.
-    pub(crate) fn interface(&self, name: &str, queues: u32) -> Result<Interface, Fail> {
-        let ring = self.ring;
-        // A value that is not allowed is refused, whether the interface uses it or not.
-        let (unlock, marks, refill) = (unlock(self.unlock)?, marks(self.marks)?, refill(self.refill)?);
-        let [ax, bx] = self.ax_bx;
-        let shared_by = self.shared_by.unwrap_or(if name == "ddring" { 1 } else { queues });
-        Ok(match name {
-            "privring" => Interface::PrivRing(privring::Sizes { ring }),
-            "shring" => Interface::ShRing(shring::Sizes { ring, shared_by, unlock, ..Default::default() }),
-            "rxbisect" => {
-                let sizes = rxbisect::Sizes::default();
-                Interface::RxBisect(rxbisect::Sizes { ax, bx, batch: sizes.batch.min(bx), ..sizes })
+    /// A value that is not allowed, whether the interface uses it or not.
+    pub(crate) fn interface(&self, written: &Written, queues: u32) -> Result<Interface, Fail> {
+        let mut written = written.clone();
+        for (name, value) in self.short() {
+            allowed(name, &value)?;
+            if written.has(name) && !written.says(name) {
+                written.set(name, &value).map_err(Fail::new)?;
             }
-            "dynamic" => Interface::Dynamic(dynamic::Sizes { ring, shared_by, unlock, ..Default::default() }),
-            "corec" => Interface::Corec(corec::Sizes { ring, shared_by, marks }),
-            "ddring" => Interface::DdRing(ddring::Sizes { ring, shared_by, refill }),
-            _ => return Err(Fail::new(format!("unknown interface `{name}`; allowed: {ALLOWED}"))),
-        })
+        }
+        Ok(written.on(&Place { queues, pollers: queues, descriptors: None }))
+    }
+
+    /// What the options say, by the parameter's name.
+    fn short(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let [ax, bx] = self.ax_bx;
+        let numbers =
+            [("ring", Some(self.ring)), ("ax", Some(ax)), ("bx", Some(bx)), ("shared_by", self.shared_by)];
+        let numbers = numbers.into_iter().filter_map(|(name, n)| Some((name, n?.to_string())));
+        let words = [("unlock", self.unlock), ("marks", self.marks), ("refill", self.refill)];
+        numbers.chain(words.map(|(name, word)| (name, word.to_string())))
     }
 }
 
-/// How a lock is freed, by its name.
-fn unlock(name: &str) -> Result<Unlock, Fail> {
-    match name {
-        "store" => Ok(Unlock::Store),
-        "swap" => Ok(Unlock::Swap),
-        _ => Err(Fail::new(format!("--unlock: unknown `{name}`; allowed: store, swap"))),
-    }
+/// Reads one interface.
+///
+/// # Errors
+/// Names what is allowed.
+pub(crate) fn one(text: &str) -> Result<Written, Fail> {
+    text.parse().map_err(Fail::new)
 }
 
-/// Which batches are marked, by its name.
-fn marks(name: &str) -> Result<Marks, Fail> {
-    match name {
-        "each" => Ok(Marks::Each),
-        "waiting" => Ok(Marks::Waiting),
-        _ => Err(Fail::new(format!("--marks: unknown `{name}`; allowed: each, waiting"))),
+/// Reads a list that was cut at its commas; what is there twice counts once.
+///
+/// # Errors
+/// Names what is allowed.
+pub(crate) fn list(pieces: &[String]) -> Result<Vec<Written>, Fail> {
+    let mut all: Vec<Written> = Vec::new();
+    for written in Written::list(pieces).map_err(Fail::new)? {
+        if !all.contains(&written) {
+            all.push(written);
+        }
     }
+    Ok(all)
 }
 
-/// How buffers are taken, by its name.
-fn refill(name: &str) -> Result<Refill, Fail> {
-    match name {
-        "each" => Ok(Refill::Each),
-        "bulk" => Ok(Refill::Bulk),
-        _ => Err(Fail::new(format!("--refill: unknown `{name}`; allowed: each, bulk"))),
+/// What rows call the interfaces of one list: the name, and where there are several of it all that is said.
+pub(crate) fn labels(list: &[Written]) -> Vec<String> {
+    let alone = |one: &Written| list.iter().filter(|w| w.about().name == one.about().name).count() == 1;
+    let label = |one: &Written| if alone(one) { one.about().name.to_string() } else { one.to_string() };
+    list.iter().map(label).collect()
+}
+
+/// The rings by which people know the size of `interface`, with their entries.
+pub(crate) fn rings(interface: &Interface) -> Vec<(&'static str, u32)> {
+    let ring = |p: &rings::Param<'_>| Some((p.name, p.number()? as u32)).filter(|_| p.role == Role::Ring);
+    interface.each_param(ring).into_iter().flatten().collect()
+}
+
+/// Whether a parameter has values, and this is one.
+fn allowed(name: &str, value: &str) -> Result<(), Fail> {
+    for interface in Interface::usual() {
+        let mut written = Written::from(interface);
+        if written.has(name) && written.set(name, value).is_err() {
+            let (option, allowed) = (name.replace('_', "-"), written.allowed(name).unwrap_or_default());
+            return Err(Fail::new(format!("--{option}: unknown `{value}`; allowed: {allowed}")));
+        }
     }
+    Ok(())
 }

@@ -5,7 +5,6 @@ use model::{Report, Span, Start};
 use rayon::prelude::*;
 
 use crate::fail::Fail;
-use crate::lab::interfaces::Today;
 use crate::lab::point::Point;
 use crate::lab::row::{Row, middle};
 use crate::lab::search::{self, Edge, Search};
@@ -26,6 +25,8 @@ pub(crate) struct Job {
     pub span: Option<Span>,
     /// What results call it.
     pub label: String,
+    /// The interface with the parameters that were said.
+    pub written: String,
     /// The command line that runs it again, but for other arrivals and the window.
     pub reproduce: String,
 }
@@ -205,7 +206,8 @@ fn pair(
         Ok(Row {
             interface: point.interface.name().to_string(),
             label: job.label.clone(),
-            today: Today::of(point.interface.name()),
+            written: job.written.clone(),
+            today: point.interface.about().today,
             params: point.params(),
             start: start.name(),
             no_drop_gbps: edge.as_ref().map(|e| e.no_drop_gbps),

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use model::{PartReport, Report};
-use serde::Serialize;
+use rings::{Interface, Today};
+use serde::{Serialize, Serializer};
 
 use crate::lab::fields::{self, FIELDS, NO_DROP};
-use crate::lab::interfaces::Today;
+use crate::lab::interfaces;
 use crate::show::table::num;
 
 /// Smallest difference between two starts that counts as hysteresis: of throughput, percent.
@@ -19,9 +20,13 @@ const LATENCY_DIFFERS_PCT: f64 = 20.0;
 pub(crate) struct Row {
     /// The interface.
     pub interface: String,
-    /// The interface, with the size by which it differs from another row of it: `privring:ring=256`.
+    /// The interface, with what tells it from another row of it: `privring:ring=256`.
     pub label: String,
+    /// The interface with the parameters that were said, to run it again beside other settings.
+    #[serde(skip)]
+    pub written: String,
     /// Whether cards and drivers of today give it.
+    #[serde(serialize_with = "word")]
     pub today: Today,
     /// Its sizes.
     pub params: BTreeMap<&'static str, u64>,
@@ -42,6 +47,11 @@ pub(crate) struct Row {
     pub posted_buffers: u64,
     /// The command line that runs this point again.
     pub reproduce: String,
+}
+
+/// As tables have it.
+fn word<S: Serializer>(today: &Today, out: S) -> Result<S::Ok, S::Error> {
+    out.serialize_str(today.word())
 }
 
 /// The fields by which the middle run is chosen.
@@ -112,8 +122,10 @@ impl Row {
 
     /// `1024` or `128/1024`: the ring sizes, in the order that the interface names them.
     pub(crate) fn sizes(&self) -> String {
-        let rings = self.params.iter().filter(|p| matches!(*p.0, "ring" | "ax" | "bx"));
-        rings.map(|p| p.1.to_string()).collect::<Vec<_>>().join("/")
+        let mine = Interface::usual().into_iter().filter(|one| one.name() == self.interface);
+        let rings =
+            mine.flat_map(|one| interfaces::rings(&one)).filter_map(|(name, _)| self.params.get(name));
+        rings.map(u64::to_string).collect::<Vec<_>>().join("/")
     }
 
     /// The fields that depend on placement by more than 5% of their largest value, with their range.

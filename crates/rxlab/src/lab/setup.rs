@@ -156,6 +156,26 @@ impl Setup {
         alone::parse(words)
     }
 
+    /// The option for rings of which a parameter is called `name`, if there is one.
+    pub(super) fn ring_of(&self, name: &str) -> Option<u32> {
+        match name {
+            "ring" => Some(self.ring),
+            "ax" => Some(self.ax),
+            "bx" => Some(self.bx),
+            _ => None,
+        }
+    }
+
+    /// Gives that option a value.
+    pub(super) fn set_ring(&mut self, name: &str, n: u32) {
+        match name {
+            "ring" => self.ring = n,
+            "ax" => self.ax = n,
+            "bx" => self.bx = n,
+            _ => {}
+        }
+    }
+
     /// The files that it reads, as far as its options name any.
     pub(crate) fn inputs(&self) -> Vec<PathBuf> {
         let sizes = self.workload.split(',').next().unwrap_or_default();

@@ -13,8 +13,8 @@ pub(crate) struct Colour(pub u8);
 /// Of what has no colour of its own: that of text.
 pub(crate) const NEUTRAL: Colour = Colour(COLOURS.len() as u8 - 1);
 
-/// Names that have a colour of their own, in the order of [`COLOURS`].
-const INTERFACES: [&str; 6] = ["privring", "shring", "rxbisect", "dynamic", "corec", "ddring"];
+/// Colours of interfaces, in the order in which the rings list them.
+const INTERFACES: usize = 6;
 /// Colours behind those of interfaces, for series that are none, or of which several are the same.
 const OTHERS: usize = 12;
 /// Causes of drops in the model, whose cores never stop.
@@ -32,7 +32,7 @@ const CAUSES: [Fate; Fate::ALL.len() - 1] = [
 ];
 
 /// On light and on dark pages: interfaces (Okabe and Ito), others, causes (Tol's muted scheme), neutral.
-const COLOURS: [(&str, &str); INTERFACES.len() + OTHERS + CAUSES.len() + 1] = [
+const COLOURS: [(&str, &str); INTERFACES + OTHERS + CAUSES.len() + 1] = [
     ("#0072b2", "#4ba8e0"),
     ("#d55e00", "#f5873b"),
     ("#009e73", "#2fc99a"),
@@ -65,14 +65,15 @@ const COLOURS: [(&str, &str); INTERFACES.len() + OTHERS + CAUSES.len() + 1] = [
 ];
 
 impl Colour {
-    /// An interface's; the neutral one of an unknown name.
-    pub(crate) fn interface(name: &str) -> Colour {
-        INTERFACES.iter().position(|known| *known == name).map_or(NEUTRAL, |i| Colour(i as u8))
+    /// An interface's, whatever its parameters; the neutral one of an unknown name. Beyond [`INTERFACES`] it is one of
+    /// the others.
+    pub(crate) fn interface(written: &str) -> Colour {
+        number(written).map_or(NEUTRAL, |i| Colour((i % (INTERFACES + OTHERS)) as u8))
     }
 
     /// That of a cause of drops.
     pub(crate) fn cause(fate: Fate) -> Colour {
-        let first = INTERFACES.len() + OTHERS;
+        let first = INTERFACES + OTHERS;
         CAUSES.iter().position(|known| *known == fate).map_or(NEUTRAL, |i| Colour((first + i) as u8))
     }
 
@@ -82,17 +83,22 @@ impl Colour {
     }
 }
 
+/// The place of an interface in the rings' list.
+fn number(written: &str) -> Option<usize> {
+    let name = written.split(':').next().unwrap_or_default();
+    rings::Interface::ALL.iter().position(|about| about.name == name)
+}
+
 /// A colour for each series of a report by its interface: the interface's where no other series has the same, one that
 /// is no interface's of the report for the others.
 pub(crate) fn series(interfaces: &[&str]) -> Vec<Colour> {
     let alone = |name: &str| {
-        INTERFACES.contains(&name) && interfaces.iter().filter(|other| **other == name).count() == 1
+        let mine = number(name);
+        mine.is_some() && interfaces.iter().filter(|other| number(other) == mine).count() == 1
     };
-    let named = |i: usize| INTERFACES.get(i).is_some_and(|name| interfaces.contains(name));
-    let others: Vec<u8> = (INTERFACES.len()..INTERFACES.len() + OTHERS)
-        .chain((0..INTERFACES.len()).filter(|i| !named(*i)))
-        .map(|i| i as u8)
-        .collect();
+    let named = |i: &usize| interfaces.iter().any(|name| Colour::interface(name) == Colour(*i as u8));
+    let others = (INTERFACES..INTERFACES + OTHERS).chain(0..INTERFACES);
+    let others: Vec<u8> = others.filter(|i| !named(i)).map(|i| i as u8).collect();
     let mut next = others.iter().cycle();
     interfaces
         .iter()
@@ -126,7 +132,8 @@ mod tests {
 
     #[test]
     fn every_meaning_has_a_colour_of_its_own() {
-        let mut all: Vec<u8> = INTERFACES.iter().map(|name| Colour::interface(name).0).collect();
+        let names = || rings::Interface::ALL.iter().map(|about| about.name);
+        let mut all: Vec<u8> = names().map(|name| Colour::interface(name).0).collect();
         all.extend(CAUSES.iter().map(|fate| Colour::cause(*fate).0));
         all.push(NEUTRAL.0);
         for pick in [|c: &(&'static str, &'static str)| c.0, |c: &(&'static str, &'static str)| c.1] {
@@ -137,17 +144,16 @@ mod tests {
         }
         all.sort_unstable();
         all.dedup();
-        assert_eq!(all.len(), INTERFACES.len() + CAUSES.len() + 1);
+        assert_eq!(all.len(), names().count() + CAUSES.len() + 1);
         assert_eq!(Colour::interface("luck"), NEUTRAL);
     }
 
-    /// The tables of causes and interfaces must not lag behind what the rings know.
+    /// The table of causes must not lag behind what the rings know.
     #[test]
-    fn every_cause_and_interface_is_known() {
+    fn every_cause_is_known() {
         for fate in Fate::ALL.into_iter().filter(|fate| *fate != Fate::Stopped) {
             assert!(CAUSES.contains(&fate), "{fate}");
         }
-        assert_eq!(crate::lab::interfaces::ALLOWED, INTERFACES.join(", "));
     }
 
     #[test]

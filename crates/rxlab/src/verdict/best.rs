@@ -2,14 +2,16 @@
 
 use model::Start;
 use rayon::prelude::*;
+use rings::{Interface, Written};
 
 use crate::fail::Fail;
+use crate::lab::interfaces;
 use crate::lab::search::{self, Search};
 use crate::lab::setup::Ready;
 use crate::verdict::probe::{self, Probe};
 
-/// Interfaces of which a size is searched: those with one ring size.
-const SIZED: [&str; 4] = ["privring", "shring", "corec", "ddring"];
+/// The parameter whose best value is searched, of interfaces with one ring size.
+const RING: &str = "ring";
 /// Larger rings are tried only where they are asked for: they are what falls out of the cache.
 const LARGEST: u32 = 4096;
 /// Latencies that are level with the least, and no-drop rates with the largest, in parts of it.
@@ -23,11 +25,26 @@ const COARSE_PCT: f64 = 4.0;
 /// # Errors
 /// Names what is allowed.
 pub(crate) fn asked(names: &[String]) -> Result<Vec<&str>, Fail> {
+    let all = Interface::usual();
+    let sized = all.iter().filter(|one| matches!(interfaces::rings(one)[..], [(RING, _)]));
+    let sized: Vec<&str> = sized.map(Interface::name).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).filter(|n| *n != "none").collect();
-    match names.iter().find(|n| !SIZED.contains(n)) {
-        Some(name) => Err(Fail::new(format!("--best {name}: allowed: {}, none", SIZED.join(", ")))),
+    match names.iter().find(|n| !sized.contains(n)) {
+        Some(name) => Err(Fail::new(format!("--best {name}: allowed: {}, none", sized.join(", ")))),
         None => Ok(names),
     }
+}
+
+/// Whether the size of an interface is one that `--best`, as [`asked`], wants to see at its best. One that is said with
+/// the interface is wanted as it is.
+pub(crate) fn wanted(best: &[&str], written: &Written) -> bool {
+    best.contains(&written.about().name) && !written.says(RING)
+}
+
+/// What the row of the best size is called, beside one of the size asked for that is called `label`.
+pub(crate) fn label(label: &str, ring: u32) -> String {
+    let mark = if label.contains(':') { ',' } else { ':' };
+    format!("{label}{mark}{RING}={ring}")
 }
 
 /// The size with which `interface` does best; `None` where that is the size asked for.
@@ -40,7 +57,7 @@ pub(crate) fn ring(ready: &Ready, interface: &str) -> Result<Option<u32>, Fail> 
     let (least, most) = (nic.min_ring, nic.max_ring.min(LARGEST.max(now)));
     let sizes: Vec<u32> = (0..u32::BITS).map(|bit| 1 << bit).filter(|n| (least..=most).contains(n)).collect();
     let setups: Vec<Ready> = sizes.iter().map(|&ring| ready.resized(|s| s.ring = ring)).collect();
-    let probes = probe::all(&setups.iter().collect::<Vec<_>>(), interface, "trying ring sizes")?;
+    let probes = probe::all(&setups.iter().map(|s| (s, interface)).collect::<Vec<_>>(), "trying ring sizes")?;
     let able: Vec<(&u32, &Probe)> = sizes.iter().zip(&probes).filter(|(_, p)| p.carries).collect();
     let least = able.iter().map(|(_, p)| p.latency_p99_us).fold(f64::INFINITY, f64::min);
     let level: Vec<u32> =

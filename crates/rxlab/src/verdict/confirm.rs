@@ -1,7 +1,8 @@
 //! The verdict of a comparison: its runs ranked, and a lead in what is carried without loss tried under other arrivals.
 
+use rings::Interface;
+
 use crate::fail::Fail;
-use crate::lab::interfaces;
 use crate::lab::jobs::{Job, Pair};
 use crate::lab::search;
 use crate::lab::setup::Ready;
@@ -16,7 +17,7 @@ pub(crate) fn verdict(ready: &Ready, pairs: &[Pair], jobs: &[Job], order: Order)
     let machine = Machine::of(&ready.server, ready.tx_ring());
     let confirm = |first: &Pair, second: &Pair| confirmed(pairs, jobs, first, second);
     let found = decide(&machine, pairs, order, ready.resolution_pct(), confirm)?;
-    found.ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {}", interfaces::ALLOWED)))
+    found.ok_or_else(|| Fail::new(format!("--interfaces: none given; allowed: {}", Interface::names())))
 }
 
 /// Whether, under every other arrivals, `first` carries without loss the rate amid both no-drop rates, and `second`

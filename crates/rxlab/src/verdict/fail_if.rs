@@ -88,8 +88,8 @@ pub(crate) fn rows(pairs: &[Pair]) -> Vec<Shown> {
     let shown = pairs.iter().flat_map(Pair::shown);
     shown
         .map(|(row, start)| Shown {
-            of: vec![row.interface.clone()],
-            label: started(&row.interface, start),
+            of: vec![row.interface.clone(), row.label.clone()],
+            label: started(&row.label, start),
             fields: row.fields(),
         })
         .collect()
@@ -133,12 +133,24 @@ impl Outcome {
     }
 }
 
+/// A condition without the owner before its dot, if it is that one's.
+fn of_owner<'a>(text: &'a str, owner: &str) -> Option<&'a str> {
+    text.trim_start().strip_prefix(owner)?.trim_start().strip_prefix('.')
+}
+
 impl Condition {
     fn read(text: &str, names: &[&'static str], owners: &[String]) -> Result<Condition, Fail> {
         let bad = |allowed: &str| Fail::new(format!("--fail-if '{text}': allowed: {allowed}"));
         let form = || bad("NAME OP NUMBER such as 'drops>0', with < <= > >= == or !=");
-        let at = text.find(['<', '>', '=', '!']).ok_or_else(form)?;
-        let (left, right) = text.split_at(at);
+        // An interface with its parameters has signs of its own.
+        let owned =
+            owners.iter().filter(|owner| of_owner(text, owner).is_some()).max_by_key(|owner| owner.len());
+        let (of, rest) = match owned {
+            Some(owner) => (Some(owner.as_str()), of_owner(text, owner).unwrap_or_default()),
+            None => (None, text),
+        };
+        let at = rest.find(['<', '>', '=', '!']).ok_or_else(form)?;
+        let (left, right) = rest.split_at(at);
         let (sign, op) = OPS.into_iter().find(|(sign, _)| right.starts_with(sign)).ok_or_else(form)?;
         let number: f64 = right[sign.len()..].trim().parse().map_err(|_| form())?;
         if !number.is_finite() {
@@ -146,7 +158,7 @@ impl Condition {
         }
         let (of, name) = match left.trim().split_once('.') {
             Some((of, name)) => (Some(of.trim()), name.trim()),
-            None => (None, left.trim()),
+            None => (of, left.trim()),
         };
         if let Some(of) = of.filter(|of| owners.iter().all(|owner| owner != of)) {
             return Err(bad(&format!("{} before the dot, not `{of}`", owners.join(", "))));

@@ -20,13 +20,13 @@ pub(crate) struct Probe {
     pub carries: bool,
 }
 
-/// Looks at many settings of `interface`, one placement each, on all CPUs.
+/// Looks at many settings, each of the interface beside it, one placement each, on all CPUs.
 ///
 /// # Errors
 /// A size that is not allowed, a run that the model refuses.
-pub(crate) fn all(settings: &[&Ready], interface: &str, what: &'static str) -> Result<Vec<Probe>, Fail> {
+pub(crate) fn all(settings: &[(&Ready, &str)], what: &'static str) -> Result<Vec<Probe>, Fail> {
     let bar = out::progress(settings.len() as u64, what);
-    let look = |ready: &&Ready| {
+    let look = |(ready, interface): &(&Ready, &str)| {
         let found = one(ready, interface);
         bar.inc(1);
         found

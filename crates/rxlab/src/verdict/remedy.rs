@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::fail::Fail;
+use crate::lab::interfaces;
 use crate::lab::jobs::{self, Job, Pair};
 use crate::lab::search;
 use crate::lab::setup::Ready;
@@ -29,10 +30,11 @@ pub(crate) struct Remedy {
     pub no_drop_now_gbps: Option<f64>,
 }
 
-/// A change: its options, and the setup with it.
+/// A change: its options, and the setup and the interface with it.
 struct Change {
     options: String,
     ready: Ready,
+    written: String,
 }
 
 /// Looks for what would end the loss of each row that has one.
@@ -54,7 +56,7 @@ fn asked(ready: &Ready, p: &Pair, cycles: f64) -> f64 {
 }
 
 fn one(ready: &Ready, p: &Pair, least_cycles: f64) -> Result<Remedy, Fail> {
-    let interface = p.full.interface.as_str();
+    let written = p.full.written.as_str();
     let ring = p.full.params.get("ring").copied().unwrap_or(u64::from(ready.ring())) as u32;
     let ready = ready.resized(|s| s.ring = ring);
     let mut remedy = Remedy {
@@ -67,17 +69,17 @@ fn one(ready: &Ready, p: &Pair, least_cycles: f64) -> Result<Remedy, Fail> {
     };
     let mut changes = Vec::new();
     if asked(&ready, p, least_cycles) < BEYOND {
-        changes.extend(settings(&ready, interface));
+        changes.extend(settings(&ready, written)?);
     }
-    changes.extend(more_cores(&ready));
+    changes.extend(more_cores(&ready, written));
     // A few at a time, on all CPUs: the first that helps ends it.
     for few in changes.chunks(4) {
-        let setups: Vec<&Ready> = few.iter().map(|c| &c.ready).collect();
-        for (change, found) in few.iter().zip(probe::all(&setups, interface, "trying settings")?) {
+        let setups: Vec<(&Ready, &str)> = few.iter().map(|c| (&c.ready, c.written.as_str())).collect();
+        for (change, found) in few.iter().zip(probe::all(&setups, "trying settings")?) {
             remedy.tried.push(change.options.clone());
             if found.carries {
                 // How well, behind a warm-up: a short run is still draining what filled its rings.
-                let job = change.ready.resized(|s| s.placements = 1).job(interface, false)?;
+                let job = change.ready.resized(|s| s.placements = 1).job(&change.written, false)?;
                 let settled = jobs::run([&Job { span: None, ..job }], "checking")?;
                 if settled.iter().all(|p| search::clean(&p.full.report)) {
                     let effect = settled.first().map(|p| &p.full.report);
@@ -93,33 +95,26 @@ fn one(ready: &Ready, p: &Pair, least_cycles: f64) -> Result<Remedy, Fail> {
 }
 
 /// Changes of rings, bursts, pool and cache ways, the smallest first.
-fn settings(ready: &Ready, interface: &str) -> Vec<Change> {
+fn settings(ready: &Ready, written: &str) -> Result<Vec<Change>, Fail> {
     let (least, most) = (ready.server.nic.min_ring, ready.server.nic.max_ring);
-    let [ax, bx] = ready.ax_bx();
-    let sizes: &[(&str, u32)] = match interface {
-        "rxbisect" => &[("ax", ax), ("bx", bx)],
-        _ => &[("ring", ready.ring())],
-    };
+    let rings = interfaces::rings(&ready.interface(written)?);
     let mut changes = Vec::new();
     for times in [2.0, 0.5, 4.0, 0.25, 8.0, 0.125] {
-        for &(name, now) in sizes {
+        for &(name, now) in &rings {
             let size = (f64::from(now) * times) as u32;
             if !(least..=most).contains(&size) {
                 continue;
             }
-            let ready = ready.resized(|s| match name {
-                "ax" => s.ax = size,
-                "bx" => s.bx = size,
-                _ => s.ring = size,
-            });
-            changes.push(Change { options: format!("--{name} {size}"), ready });
+            let (ready, written, options) = ready.with_ring(written, name, size)?;
+            changes.push(Change { options, ready, written });
         }
     }
+    let with = |options: String, ready: Ready| Change { options, ready, written: written.into() };
     if ready.pool().is_some() {
-        changes.push(Change { options: "without --pool".into(), ready: ready.resized(|s| s.pool = None) });
+        changes.push(with("without --pool".into(), ready.resized(|s| s.pool = None)));
     }
     if ready.burst() < 64 {
-        changes.push(Change { options: "--burst 64".into(), ready: ready.resized(|s| s.burst = 64) });
+        changes.push(with("--burst 64".into(), ready.resized(|s| s.burst = 64)));
     }
     let (now, all) = (ready.server.caches.ddio_ways, ready.server.caches.ways);
     let mut ways: Vec<u32> = [now * 2, now * 4, all].into_iter().filter(|w| *w > now && *w <= all).collect();
@@ -127,13 +122,13 @@ fn settings(ready: &Ready, interface: &str) -> Vec<Change> {
     changes.extend(ways.into_iter().map(|ways| {
         let mut ready = ready.resized(|s| s.ddio_ways = Some(ways));
         ready.server.caches.ddio_ways = ways;
-        Change { options: format!("--ddio-ways {ways}"), ready }
+        with(format!("--ddio-ways {ways}"), ready)
     }));
-    changes
+    Ok(changes)
 }
 
 /// More of the server's cores.
-fn more_cores(ready: &Ready) -> Vec<Change> {
+fn more_cores(ready: &Ready, written: &str) -> Vec<Change> {
     let (now, all) = (ready.ports.all_cores(), ready.server.cores);
     let mut counts: Vec<u32> = [now + ready.ports.count(), now * 3 / 2, now * 2, all].into();
     counts.retain(|n| *n > now && *n <= all);
@@ -141,7 +136,7 @@ fn more_cores(ready: &Ready) -> Vec<Change> {
     counts.dedup();
     let with = |cores: u32| {
         let ready = ready.again(|s| s.cores = Some(cores)).ok()?; // not every number suits the ports
-        Some(Change { options: format!("--cores {cores}"), ready })
+        Some(Change { options: format!("--cores {cores}"), ready, written: written.into() })
     };
     counts.into_iter().filter_map(with).collect()
 }

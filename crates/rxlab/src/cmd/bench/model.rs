@@ -69,7 +69,7 @@ pub(crate) fn run(options: ModelBench) -> Result<(), Fail> {
     runs.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (packets, wall_s) = runs[runs.len() / 2];
     let speed = Speed {
-        scenario: ready.command(&options.interface),
+        scenario: ready.command(&point.interface),
         mode: if sampling == 1 { "exact" } else { "sampled" },
         sampling,
         packets,

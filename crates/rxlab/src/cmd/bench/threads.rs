@@ -42,8 +42,10 @@ struct ThreadsSpeed {
 /// An option that is not allowed, or a rule that does not hold.
 pub(crate) fn run(options: &ThreadsBench) -> Result<(), Fail> {
     check_repeats(options.repeats)?;
-    let configs =
-        interfaces::DEFAULT.iter().map(|i| options.what.config(i)).collect::<Result<Vec<_>, _>>()?;
+    let configs = interfaces::DEFAULT
+        .iter()
+        .map(|i| options.what.config(&interfaces::one(i)?))
+        .collect::<Result<Vec<_>, _>>()?;
     let bar = out::live(u64::from(options.repeats) * configs.len() as u64, "running live");
     let mut rates: Vec<Vec<f64>> = configs.iter().map(|_| Vec::new()).collect();
     for _ in 0..options.repeats {

@@ -66,6 +66,7 @@ pub(super) fn run(ready: &Ready, jobs: &[Job]) -> Result<Sweep, Fail> {
             search: None,
             span: None,
             label: job.label.clone(),
+            written: job.written.clone(),
             reproduce: String::new(),
         };
         let pairs = jobs::compare(&jobs.iter().map(at).collect::<Vec<_>>(), "sweeping loads")?;

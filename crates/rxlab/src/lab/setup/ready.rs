@@ -11,7 +11,7 @@ use traffic::{Rate, Workload};
 use super::Setup;
 use super::checks::check;
 use crate::fail::Fail;
-use crate::lab::interfaces::Asked;
+use crate::lab::interfaces::{self, Asked};
 use crate::lab::jobs::Job;
 use crate::lab::point::Point;
 use crate::lab::ports::Ports;
@@ -78,6 +78,7 @@ impl Ready {
     /// # Errors
     /// As [`Self::points`].
     pub(crate) fn job(&self, interface: &str, search: bool) -> Result<Job, Fail> {
+        let in_force = self.interface(interface)?;
         Ok(Job {
             empty: self.points(interface, Start::Empty)?,
             full: self.points(interface, Start::Full)?,
@@ -85,7 +86,8 @@ impl Ready {
             search: self.search().filter(|_| search),
             span: self.span,
             label: interface.to_string(),
-            reproduce: self.command(interface),
+            written: interface.to_string(),
+            reproduce: self.command(&in_force),
         })
     }
 
@@ -111,9 +113,12 @@ impl Ready {
         other
     }
 
-    /// The interface called `name` with the sizes asked for, fit for this server's device and cores. On a port with fewer
-    /// cores than share a ring, all of them do.
-    fn interface(&self, name: &str) -> Result<Interface, Fail> {
+    /// The interface that is `written` with the sizes asked for, fit for this server's device and cores. On a port with
+    /// fewer cores than share a ring, all of them do.
+    ///
+    /// # Errors
+    /// Names what is allowed.
+    pub(crate) fn interface(&self, written: &str) -> Result<Interface, Fail> {
         let s = &self.setup;
         let queues = self.ports.most_cores();
         let asked = Asked {
@@ -124,24 +129,44 @@ impl Ready {
             refill: &s.refill,
             marks: &s.marks,
         };
-        let interface = asked.interface(name, queues)?;
+        let written = interfaces::one(written)?;
+        let interface = asked.interface(&written, queues)?;
         if let Some(shared_by) = s.shared_by {
             check("--shared-by", shared_by, 1, queues, "cores of a port")?;
         }
         let (lo, hi) = (self.server.nic.min_ring, self.server.nic.max_ring);
-        let sizes: &[(&str, u32)] = match name {
-            "rxbisect" => &[("--ax", s.ax), ("--bx", s.bx), ("--tx-ring", s.tx_ring)],
-            _ => &[("--ring", s.ring), ("--tx-ring", s.tx_ring)],
-        };
-        for &(flag, n) in sizes {
+        let rings = interfaces::rings(&interface).into_iter().map(|(name, n)| match s.ring_of(name) {
+            Some(_) if !written.says(name) => (format!("--{name} {n}"), n),
+            _ => (format!("{}:{name}={n}", interface.name()), n),
+        });
+        for (said, n) in rings.chain([(format!("--tx-ring {}", s.tx_ring), s.tx_ring)]) {
             if !n.is_power_of_two() || !(lo..=hi).contains(&n) {
                 return Err(Fail::new(format!(
-                    "{flag} {n}: allowed: a power of two from {lo} to {hi} ({} of {})",
+                    "{said}: allowed: a power of two from {lo} to {hi} ({} of {})",
                     self.server.nic.name, self.server.name
                 )));
             }
         }
+        if written.says_any() {
+            interface.validate(queues).map_err(Fail::new)?;
+        }
         Ok(interface)
+    }
+
+    /// The same, and `written`, with a ring of so many entries; how one says so.
+    pub(crate) fn with_ring(
+        &self,
+        written: &str,
+        name: &str,
+        n: u32,
+    ) -> Result<(Ready, String, String), Fail> {
+        let mut one = interfaces::one(written)?;
+        if !one.says(name) && self.setup.ring_of(name).is_some() {
+            let ready = self.resized(|s| s.set_ring(name, n));
+            return Ok((ready, written.to_string(), format!("--{name} {n}")));
+        }
+        one.set(name, &n.to_string()).map_err(Fail::new)?;
+        Ok((self.clone(), one.to_string(), one.to_string()))
     }
 
     /// Frames of the capture; `None` for generated traffic, which has no end.
@@ -155,11 +180,6 @@ impl Ready {
     /// Rx ring entries.
     pub(crate) fn ring(&self) -> u32 {
         self.setup.ring
-    }
-
-    /// Ax and Bx ring entries.
-    pub(crate) fn ax_bx(&self) -> [u32; 2] {
-        [self.setup.ax, self.setup.bx]
     }
 
     /// Buffers of the pool, where they are stated.

@@ -1,5 +1,6 @@
 //! A setup for a shell and for programs: its settings, and the command line that runs it again.
 
+use rings::Interface;
 use traffic::Rate;
 
 use super::Ready;
@@ -55,8 +56,8 @@ impl Ready {
         map
     }
 
-    /// The command line that runs `interface` alone with every setting in force.
-    pub(crate) fn command(&self, interface: &str) -> String {
+    /// The command line that runs `interface` alone with every parameter and setting in force.
+    pub(crate) fn command(&self, interface: &Interface) -> String {
         let s = &self.setup;
         let traffic = match &s.pcap {
             Some(path) => {
@@ -91,25 +92,6 @@ impl Ready {
         }
         flag("ddio-ways", &self.server.caches.ddio_ways);
         flag("interfaces", &interface);
-        match interface {
-            "rxbisect" => {
-                flag("ax", &s.ax);
-                flag("bx", &s.bx);
-            }
-            _ => flag("ring", &s.ring),
-        }
-        if let Some(shared_by) = s.shared_by {
-            flag("shared-by", &shared_by);
-        }
-        if matches!(interface, "shring" | "dynamic") {
-            flag("unlock", &s.unlock);
-        }
-        if interface == "ddring" {
-            flag("refill", &s.refill);
-        }
-        if interface == "corec" {
-            flag("marks", &s.marks);
-        }
         flag("tx-ring", &s.tx_ring);
         if let Some(pool) = s.pool {
             flag("pool", &pool);

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use apps::Fate;
 use model::{CoreReport, Counted, Dram, Latency, Report};
-use rings::Outcome;
+use rings::{Outcome, Today};
 
 use super::*;
-use crate::lab::interfaces::Today;
+use crate::lab::interfaces;
 use crate::lab::row::middle;
 use crate::lab::search::Edge;
 
@@ -87,7 +87,8 @@ fn row(label: &str, start: &'static str, report: &Report) -> Row {
     let (report, range) = middle(vec![report.clone()], &[]).unwrap();
     let interface = label.split(':').next().unwrap().to_string();
     Row {
-        today: Today::of(&interface),
+        today: interfaces::one(&interface).map_or(Today::No, |one| one.about().today),
+        written: interface.clone(),
         interface,
         label: label.into(),
         params: BTreeMap::new(),

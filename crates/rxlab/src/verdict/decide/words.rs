@@ -1,7 +1,8 @@
 //! A verdict in sentences.
 
+use rings::Today;
+
 use crate::lab::fields;
-use crate::lab::interfaces::Today;
 use crate::lab::jobs::Pair;
 use crate::show::table::num;
 use crate::verdict::diagnosis::{Machine, Mechanism};

@@ -393,7 +393,7 @@ static struct rte_vdev_driver rxlab_driver = {
 
 RTE_PMD_REGISTER_VDEV(net_rxlab, rxlab_driver);
 RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
-	"iface=privring|shring|rxbisect|dynamic|ddring|corec "
+	"iface=<name>[:<parameter>:<value>[+<parameter>:<value>...]] "
 	"queues=<1.." RTE_STR(RXLAB_QUEUES) "> "
 	"ring=<int> "
 	"ax=<int> "

@@ -29,6 +29,12 @@ iface=shring,ring=1000|ring.*1000.*power
 iface=shring,ring=-1|ring.*-1
 iface=dynamic,ax=64|ax.*rxbisect.*dynamic
 iface=dynamic,ring=48|ring.*48.*power
+iface=shring:rings:64|rings.*allowed.*ring, shared_by
+iface=shring:unlock:fast|unlock.*fast.*store, swap
+iface=shring:ring:1000|ring.*1000.*power
+iface=shring:shared_by:65|shared_by.*65.*1 to 64
+iface=corec:shared_by:129|129.*1 to 128
+iface=privring:ring:64|descriptors
 iface=corec,threads=0|threads.*0.*1 to 128
 iface=corec,threads=129|threads.*129.*1 to 128
 iface=corec,shared=2|shared.*shring.*corec

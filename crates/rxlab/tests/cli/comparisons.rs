@@ -43,6 +43,43 @@ fn ports_that_differ_are_told_apart_and_run_again() {
 }
 
 #[test]
+fn an_interface_is_said_with_its_parameters() {
+    let short =
+        small(&["--interfaces", "shring,ddring", "--ring", "128", "--unlock", "swap", "--shared-by", "1"]);
+    let long = "shring:ring=128,unlock=swap,shared_by=1,ddring:shared_by=1,ring=128";
+    let (short, long) = (json(&short), json(&small(&["--interfaces", long])));
+    assert_eq!(short["results"], long["results"]);
+    let again_short = again(&short["results"][0]["reproduce"], &["--no-search"]);
+    assert_eq!(again_short["results"][0], short["results"][0]);
+    let said = short["results"][0]["reproduce"].as_str().unwrap();
+    assert!(
+        said.contains(" --interfaces shring:ring=128,shared_by=1,completions=1024,unlock=swap "),
+        "{said}"
+    );
+}
+
+#[test]
+fn two_of_one_interface_are_told_apart() {
+    let list = ["--interfaces", "privring,shring:ring=64,unlock=swap,shring:ring=256"];
+    let met = "shring:ring=256.circulating_buffers>0";
+    let out = program().args(small(&list)).args(["--json", "--fail-if", met]).output().unwrap();
+    assert_eq!(out.status.code(), Some(1));
+    let said = String::from_utf8(out.stderr).unwrap();
+    assert!(said.contains("is met by shring:ring=256"), "{said}");
+    let found: serde_json::Value = serde_json::from_slice(&out.stdout).unwrap();
+    let rows = found["results"].as_array().unwrap();
+    let of = |name: &str| rows.iter().filter(|row| row["label"] == name).collect::<Vec<_>>();
+    for (label, ring) in [("privring", 1024), ("shring:ring=64,unlock=swap", 64), ("shring:ring=256", 256)] {
+        let mine = of(label);
+        assert!(mine.len() == 2 && mine.iter().all(|row| row["params"]["ring"] == ring), "{label}");
+        assert!(mine.iter().all(|row| label.starts_with(row["interface"].as_str().unwrap())));
+    }
+    let first = of("shring:ring=64,unlock=swap")[0];
+    let alone = again(&first["reproduce"], &["--no-search"]);
+    assert_eq!(alone["results"][0]["throughput_gbps"], first["throughput_gbps"]);
+}
+
+#[test]
 fn a_comparison_has_the_documented_shape() {
     let out = json(&small(&[]));
     for key in ["server", "traffic", "notes", "defaults", "seed", "verdict", "results", "remedies", "assumed"]

@@ -32,6 +32,18 @@ fn bad_values_are_told_in_one_line() {
     refused("compare --workload imix,flows=5,flows=6", &["flows=6", "once"]);
     refused("live --marks some", &["--marks", "each, waiting"]);
     refused("compare --interfaces tokenring", &["tokenring", "privring, shring, rxbisect"]);
+    refused("compare --interfaces privring:rings=64", &["rings", "allowed: ring"]);
+    refused("compare --interfaces shring:unlock=fast", &["unlock", "fast", "store, swap"]);
+    refused("compare --interfaces shring,privring:ring=100", &["privring:ring=100", "power of two from 64"]);
+    refused("compare --interfaces ring=64,privring", &["ring=64", "NAME:ring=64"]);
+    refused("compare --interfaces shring:shared_by=99", &["shared_by is 99", "1 to 8"]);
+    refused("compare --interfaces rxbisect:group=9", &["group is 9", "0 (all) to 8"]);
+    refused(
+        "compare --best rxbisect",
+        &["--best rxbisect", "privring, shring, dynamic, corec, ddring, none"],
+    );
+    refused("live --interfaces corec:marks=some", &["marks", "each, waiting"]);
+    refused("tcp --interface corec:ring=100", &["corec:ring=100", "power of two"]);
     refused("compare --app doom", &["doom", "l3fwd, lb, nat, nf, kv"]);
     refused("compare --workload sometimes", &["sometimes", "imix"]);
     refused("compare --app kv", &["--app kv", "kv:put=PERCENT"]);

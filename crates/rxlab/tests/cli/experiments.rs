@@ -46,7 +46,7 @@ fn an_experiment_is_judged_from_its_raw_values() {
     let out = json(&["experiment", "run", word(&path)]);
     let points = out["series"][0]["points"].as_array().unwrap();
     assert_eq!(points.iter().map(|p| p["x"].as_f64().unwrap()).collect::<Vec<_>>(), [64.0, 128.0]);
-    assert!(points[0]["reproduce"].as_str().unwrap().contains("--ring 64"));
+    assert!(points[0]["reproduce"].as_str().unwrap().contains("privring:ring=64 "));
     let claim = |id: &str| out["claims"].as_array().unwrap().iter().find(|c| c["id"] == id).unwrap().clone();
     assert_eq!(claim("holds")["holds"], true);
     assert_eq!(claim("fails")["holds"], false);

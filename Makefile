@@ -14,6 +14,17 @@ RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# What stands above each recorded result: date, commit, machine and, if it is one alone, the command. $(1): directories
+# whose uncommitted changes matter; $(2): versions; $(3): the command.
+heading = echo "date:    $$(date -u +%Y-%m-%d)"; \
+  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- $(1) || echo ' and uncommitted changes')"; \
+  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $(2)"$(if $(3),; \
+  echo "command: $(3)")
+with_rustc = $$(rustc --version)
+with_dpdk = DPDK $$(pkg-config --modversion libdpdk)
+with_linux = Linux $$(uname -r), $(with_dpdk)
+comma := ,
+
 # What a run of this program spends its time on, as the compiler's profile.
 PGO = $(or $(CARGO_TARGET_DIR),target)/pgo
 pgo: toolchain ## rxlab by its own profile, 1.02 to 1.05 times as fast in the model: target/pgo/release/rxlab
@@ -60,9 +71,7 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 
 # A quarter of an hour for each 10^9 frames. More threads than CPUs on purpose: they lose the CPU holding claims.
 soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, into docs/results/corec-live.txt
-	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
-	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates || echo ' and uncommitted changes')"; \
-	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
+	@{ $(call heading,crates,$(with_rustc)); \
 	  for what in "--workers "{2,3,4}" --packets 1000000000" "--workers 4 --packets 100000000 --shift 100000" "--workers "{1,2,3,4,6,8}" --packets 20000000"; do \
 	    echo; echo "command: rxlab live --interfaces corec --app l3fwd --patience 60 $$what"; \
 	    $(RXLAB) live --interfaces corec --app l3fwd --patience 60 $$what; \
@@ -70,10 +79,7 @@ soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, int
 
 # Twice twenty drawn servers, every setting of each: some seven minutes.
 advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt
-	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
-	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates profiles || echo ' and uncommitted changes')"; \
-	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
-	  echo "command: cargo test --release -p rxlab -- --test-threads 1 --ignored --nocapture advice"; \
+	@{ $(call heading,crates profiles,$(with_rustc),cargo test --release -p rxlab -- --test-threads 1 --ignored --nocapture advice); \
 	  cargo test --release --quiet -p rxlab --bin rxlab -- --test-threads 1 --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
 
 # The standard library is built anew with it; loom covers what a sanitizer cannot reach.
@@ -89,10 +95,7 @@ experiments: build ## Run all experiments into docs/results, their reports into 
 	@mkdir -p docs/results
 	@for paper in $$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)\/.*".*/\1/p' | sort -u); do \
 	  echo "$$paper -> docs/results/$$paper.txt"; \
-	  { echo "date:    $$(date -u +%Y-%m-%d)"; \
-	    echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates experiments profiles || echo ' and uncommitted changes')"; \
-	    echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
-	    echo "command: rxlab experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper"; echo; \
+	  { $(call heading,crates experiments profiles,$(with_rustc),rxlab experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper); echo; \
 	    start=$$SECONDS; \
 	    $(RXLAB) experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper; \
 	    echo; echo "took $$((SECONDS - start)) s of wall clock"; } > docs/results/$$paper.txt; \
@@ -101,10 +104,7 @@ experiments: build ## Run all experiments into docs/results, their reports into 
 # Of all interfaces, at full length: some minutes.
 captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, into docs/results/captures.txt
 	@test -n "$(TRACES)" || { echo "make captures: which folder of captures? make captures TRACES=DIR" >&2; exit 2; }
-	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
-	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates profiles || echo ' and uncommitted changes')"; \
-	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
-	  echo "command: rxlab compare --pcap FILE --json, twice each: experiments/captures.py"; echo; \
+	@{ $(call heading,crates profiles,$(with_rustc),rxlab compare --pcap FILE --json$(comma) twice each: experiments/captures.py); echo; \
 	  experiments/captures.py $(RXLAB) $(TRACES); } > docs/results/captures.txt
 
 # Some five minutes. A change that moves a digest on purpose says so and writes the file anew: same.py --write.
@@ -114,9 +114,7 @@ same: toolchain packages build ## Did a result change? Digests of fixed commands
 # An hour or more, most of it overloads, whose remedies are searched. With TRACES=DIR, captures at five loads as well.
 VERDICTS ?= 200
 verdicts: build ## Hold the verdicts of VERDICTS=N random set-ups against their rows, into docs/results/verdicts.txt
-	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
-	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates experiments profiles || echo ' and uncommitted changes')"; \
-	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, $$(rustc --version)"; \
+	@{ $(call heading,crates experiments profiles,$(with_rustc)); \
 	  good=0; for what in "run $(VERDICTS)" $(if $(TRACES),"captures $(TRACES)"); do \
 	    echo; echo "command: experiments/verdicts.py $$what"; \
 	    experiments/verdicts.py --rxlab $(RXLAB) $$what || good=1; \
@@ -140,30 +138,20 @@ install-driver: dpdk ## Link the driver into EAL's driver directory
 
 # An hour; it wants the machine to itself.
 bench-live: build dpdk ## Measure the driver's interfaces beside DPDK's own, into docs/results/bench-live.txt
-	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
-	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \
-	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, DPDK $$(pkg-config --modversion libdpdk)"; \
-	  echo "command: rxlab bench live"; echo; \
+	@{ $(call heading,crates dpdk,$(with_dpdk),rxlab bench live); echo; \
 	  $(RXLAB) bench live; } > docs/results/bench-live.txt
 
 # Three minutes; root, and the machine to itself.
 live-predictions: build dpdk ## Predict the driver from calibrated primitives and measure it, into docs/results/live-predictions.txt
-	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
-	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \
-	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, DPDK $$(pkg-config --modversion libdpdk)"; \
-	  echo "command: dpdk/bench/predictions.py"; echo; \
+	@{ $(call heading,crates dpdk,$(with_dpdk),dpdk/bench/predictions.py); echo; \
 	  dpdk/bench/predictions.py --rxlab $(RXLAB); } > docs/results/live-predictions.txt
 
 # A quarter of an hour; root, and the machine to itself.
 corec-tcp: packages dpdk ## Linux TCP through one and two threads on a corec queue, into docs/results/corec-tcp.txt
-	@{ echo "date:    $$(date -u +%Y-%m-%d)"; \
-	  echo "commit:  $$(git rev-parse --short HEAD)$$(git diff --quiet HEAD -- crates dpdk || echo ' and uncommitted changes')"; \
-	  echo "machine: $$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $$(nproc) CPUs, Linux $$(uname -r), DPDK $$(pkg-config --modversion libdpdk)"; \
-	  echo "command: dpdk/bench/tcp.py"; echo; \
+	@{ $(call heading,crates dpdk,$(with_linux),dpdk/bench/tcp.py); echo; \
 	  dpdk/bench/tcp.py; } > docs/results/corec-tcp.txt
 corec-tcp: PACKAGES += iproute2 iputils-ping
 
-comma := ,
 define driver
 	@cargo rustc --release --quiet -p pmd --lib --crate-type staticlib -- -C panic=abort
 	@cargo rustc --release --quiet -p kv --lib --crate-type staticlib -- -C panic=abort

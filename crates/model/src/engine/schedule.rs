@@ -1,8 +1,8 @@
 //! Who goes on next: agents by (time, number).
 //!
-//! A run has some twenty agents, and every switch changes the time of one. A tournament of their keys finds the smallest
-//! with the same work whoever that is: the host has no branch to guess. It has room for 63 agents; further ones are in
-//! tournaments of their own, and its last player has the smallest key of all of those.
+//! A run has some twenty agents, and every switch changes the time of one. A tournament finds the smallest key. It does
+//! the same work whichever agent that is, so the host has no branch to guess. The main tournament has places for 63
+//! agents and one more place. Further agents are in tournaments of their own; the smallest of their keys takes that place.
 
 use crate::machine::who::AGENTS;
 
@@ -11,7 +11,7 @@ pub(crate) const PARKED: u64 = u64::MAX;
 
 /// Bits of a key that hold the agent.
 const AGENT: u32 = 8;
-/// The key of who is not queued.
+/// The key of an agent that is not queued.
 const NEVER: u64 = u64::MAX;
 
 /// Players of a tournament.
@@ -25,8 +25,8 @@ const NODES: usize = SIXTEENS + PLAYERS / 16;
 
 /// The smallest of keys.
 struct Tournament {
-    /// The key of each agent, then the smallest of each four agents, then of each sixteen. While an agent runs, its key
-    /// is still the one that it was resumed by; setting it puts the nodes above it right.
+    /// The key of each agent, then the smallest key of each four agents, then of each sixteen. A running agent keeps the
+    /// key that it was resumed by until `set` changes it and the nodes above it.
     nodes: [u64; NODES],
 }
 
@@ -76,12 +76,12 @@ impl Tournament {
 /// The order of resumption.
 pub(crate) struct Schedule {
     main: Tournament,
-    /// Of the agents behind those.
+    /// Tournaments of the agents that have no place in `main`.
     more: Vec<Tournament>,
     /// Time of each agent; of a running one, when it was resumed.
     times: [u64; 1 << AGENT],
     agents: usize,
-    /// Those in `main`.
+    /// How many agents are in `main`.
     few: usize,
     /// Whether agents go on in rounds, as they do at the end of a run: all of them once, in no order of time. An agent
     /// that is woken in a round stays queued until the next one, even if it has gone on since.

@@ -11,8 +11,8 @@ pub(crate) struct WordLine {
     /// Who has a copy from `changed` on, and who has one until then.
     pub has: Agents,
     had: Agents,
-    /// When what was stored by the one that took the line away shows. Of a contended line: when whoever has it to
-    /// itself is done with it.
+    /// When the store that took the line away from `had` shows. Of a contended line: when its only holder is done
+    /// with it.
     pub changed: u64,
     /// Signals stored in it, wrapping.
     pub stores: u32,

@@ -95,7 +95,7 @@ pub(crate) struct Prices {
 }
 
 impl Prices {
-    /// Levels at so many ps, of which a core waits for such shares.
+    /// Prices of `levels`, in ps; `shares` gives the part of each that a core waits for.
     pub(crate) fn new(levels: Levels, shares: impl Fn(Level) -> Shares) -> Prices {
         let only = |level: Level| std::array::from_fn(|l| f64::from(u8::from(l == level as usize)));
         let mut found = [only(Level::Llc); KINDS];

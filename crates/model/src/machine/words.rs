@@ -1,4 +1,4 @@
-//! The words of rings: their values, what of those does not show yet, and who has their lines.
+//! The words of rings: their values, values that were stored but do not show yet, and the state of their lines.
 
 use super::layout::{Layout, Place};
 use super::lines::WordLine;

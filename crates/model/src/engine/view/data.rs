@@ -73,7 +73,8 @@ impl Recent {
 }
 
 impl View {
-    /// The core accesses a line that is not of words. Most lines cost what their kind costs: that way is short.
+    /// The core accesses a line of a frame, a table or an mbuf. Most lines are outside the sample and take the mean cost
+    /// of their kind: that case is inlined here, the others are calls.
     #[inline(always)]
     pub(super) fn access(&mut self, line: u32, write: bool, kind: Access) {
         let Some(core) = self.me.core else { return };
@@ -155,7 +156,7 @@ impl View {
         }
     }
 
-    /// A line that is not simulated costs what its kind costs.
+    /// The core accesses a line outside the sample, for the mean cost of its kind.
     #[inline(always)]
     fn average(&mut self, kind: Access, write: bool) {
         let cost = self.machine().mean_of(self.me.far, kind, write);

@@ -14,16 +14,22 @@ use crate::read::ReadError;
 /// above the highest that it depends on. An arrow leads to each crate that it depends on directly, but for those
 /// that a crate between them depends on as well. This crate is left out: it looks at the house from outside.
 ///
+/// The name of a floor is a node of its own. Mermaid sets the title of a subgraph in the middle of its upper edge, where
+/// arrows run through it.
+///
 /// # Errors
 /// A manifest cannot be read, is no TOML or names no package.
 pub fn picture(root: &Path) -> Result<String, ReadError> {
     let mut graph = dependencies(root)?;
     graph.retain_nodes(|graph, n| graph[n] != env!("CARGO_PKG_NAME"));
     let mut text = String::from("flowchart TB\n");
-    for (number, floor) in floors(&graph).iter().enumerate().rev() {
-        text += &format!("    subgraph floor{number} [floor {number}]\n");
+    let floors = floors(&graph);
+    for (number, floor) in floors.iter().enumerate().rev() {
+        text += &format!("    subgraph floor{number} [\" \"]\n        name{number}[floor {number}]:::name\n");
         text += &format!("        {}\n    end\n", floor.concat().join("; "));
     }
+    let names: Vec<String> = (0..floors.len()).rev().map(|number| format!("name{number}")).collect();
+    text += &format!("    {}\n    classDef name fill:none,stroke:none\n", names.join(" ~~~ "));
     for (from, to) in arrows(&graph) {
         text += &format!("    {from} --> {}\n", to.join(" & "));
     }

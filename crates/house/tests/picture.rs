@@ -37,15 +37,20 @@ fn floors_from_the_top_and_arrows_that_do_not_follow() {
         ("side", ""),
     ]);
     let wanted = "flowchart TB
-    subgraph floor2 [floor 2]
+    subgraph floor2 [\" \"]
+        name2[floor 2]:::name
         top
     end
-    subgraph floor1 [floor 1]
+    subgraph floor1 [\" \"]
+        name1[floor 1]:::name
         middle
     end
-    subgraph floor0 [floor 0]
+    subgraph floor0 [\" \"]
+        name0[floor 0]:::name
         ground; side
     end
+    name2 ~~~ name1 ~~~ name0
+    classDef name fill:none,stroke:none
     middle --> ground
     top --> middle & side
 ";

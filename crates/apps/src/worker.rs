@@ -1,8 +1,7 @@
 //! The run-to-completion loop of a core: receive a burst, process it, send it.
 
 use memory::{Buf, Memory};
-use rings::tx::HostTx;
-use rings::{Buffers, Completion, Host};
+use rings::{Buffers, Completion, Host, TxHost};
 
 use crate::{App, Batch, Counters};
 
@@ -63,9 +62,9 @@ impl<M: Memory, B: Buffers<M>> Buffers<M> for Watched<B> {
 }
 
 /// A core's queue pair, buffers and application.
-pub struct Worker<M: Memory, H, B, A> {
+pub struct Worker<M: Memory, H, T, B, A> {
     host: H,
-    tx: HostTx<M>,
+    tx: T,
     pool: Watched<B>,
     frames: M::Buffers,
     app: A,
@@ -75,9 +74,9 @@ pub struct Worker<M: Memory, H, B, A> {
     counters: WorkerCounters,
 }
 
-impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
+impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H, T, B, A> {
     /// A worker that receives up to `burst` frames at a time (at least 1) into `frames`.
-    pub fn new(host: H, tx: HostTx<M>, pool: B, frames: M::Buffers, app: A, burst: usize) -> Self {
+    pub fn new(host: H, tx: T, pool: B, frames: M::Buffers, app: A, burst: usize) -> Self {
         let burst = burst.max(1);
         let nothing = Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 };
         Worker {
@@ -204,7 +203,7 @@ impl<M: Memory, H: Host<M>, B: Buffers<M>, A: App<M>> Worker<M, H, B, A> {
     }
 
     /// The transmit queue's host half.
-    pub fn tx(&self) -> &HostTx<M> {
+    pub fn tx(&self) -> &T {
         &self.tx
     }
 

@@ -10,8 +10,9 @@ use bench::{L4, ipv4, judge};
 use memory::native::{Buffers, Table};
 use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
 use proptest::prelude::*;
+use rings::TxNic;
 use rings::privring::{self, HostHalf, NicHalf};
-use rings::tx::{self, NicTx};
+use rings::tx::{self, HostTx, NicTx};
 use rings::{Frame, Nic, Outcome, pool};
 
 type View<'r> = NativeView<'r>;
@@ -22,7 +23,7 @@ struct Rig<'r> {
     buffers: Buffers<'r>,
     nic: NicHalf<View<'r>>,
     wire: NicTx<View<'r>>,
-    worker: Worker<View<'r>, HostHalf<View<'r>>, pool::CoreCache<View<'r>>, App<'r>>,
+    worker: Worker<View<'r>, HostHalf<View<'r>>, HostTx<View<'r>>, pool::CoreCache<View<'r>>, App<'r>>,
     count: u32,
 }
 

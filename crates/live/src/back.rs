@@ -3,6 +3,7 @@
 use memory::Memory;
 use nic::TxPort;
 use nic::reorder::Order;
+use rings::AnyTxNic;
 
 use crate::flows::checksums_hold;
 use crate::ledger::Ledger;
@@ -14,7 +15,7 @@ const SENT: usize = 64;
 
 /// What comes back through the transmit rings.
 pub(crate) struct Back<M: Memory> {
-    pub(crate) tx: TxPort<M>,
+    pub(crate) tx: TxPort<M, AnyTxNic<M>>,
     pub(crate) ledger: Ledger,
     /// Judges the order, where it may differ.
     pub(crate) order: Option<Order>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use apps::{App, Worker, WorkerCounters};
 use memory::Memory;
 use rings::pool::CoreCache;
-use rings::{AnyHost, Host};
+use rings::{AnyHost, AnyTxHost, Host};
 
 use crate::config::Config;
 use crate::shared::Shared;
@@ -42,7 +42,7 @@ impl Shift {
     fn away<M: Memory, A: App<M>>(
         &mut self,
         m: &mut M,
-        worker: &mut Worker<M, AnyHost<M>, CoreCache<M>, A>,
+        worker: &mut Worker<M, AnyHost<M>, AnyTxHost<M>, CoreCache<M>, A>,
         who: usize,
         shared: &Shared,
     ) -> bool {
@@ -66,7 +66,7 @@ impl Shift {
 /// Receives, processes and sends until the card has stopped.
 pub(crate) fn work<M: Memory, A: App<M>>(
     mut m: M,
-    mut worker: Worker<M, AnyHost<M>, CoreCache<M>, A>,
+    mut worker: Worker<M, AnyHost<M>, AnyTxHost<M>, CoreCache<M>, A>,
     who: usize,
     mut shift: Shift,
     shared: &Arc<Shared>,

@@ -10,8 +10,7 @@ use nic::reorder::Order;
 use nic::{Counters, Port, TxConfig, TxPort};
 use packet::{DEFAULT_KEY, Rss};
 use rings::pool::{self, CoreCache};
-use rings::tx::{self, HostTx};
-use rings::{AnyHost, SizeError};
+use rings::{AnyHost, AnyTxHost, SizeError, tx};
 
 use crate::back::Back;
 use crate::card::Card;
@@ -143,7 +142,7 @@ struct Ends {
     /// Of each queue, then of each dedicated allocator.
     hosts: Vec<AnyHost<View>>,
     /// Of each queue.
-    txs: Vec<HostTx<View>>,
+    txs: Vec<AnyTxHost<View>>,
     /// Of each host half.
     pools: Vec<CoreCache<View>>,
     /// Of each flow.
@@ -157,15 +156,14 @@ impl Ends {
         let allocated = config.interface.hosts(queues);
         let geometry = Geometry { room: u32::from(ROOM), ..Geometry::dpdk(lease.buffers) };
         let frames = space.buffers(&geometry)?;
-        let (hosts, nic_half) = rings::build(&mut space, &config.interface, queues, frames)?;
-        let sizes = tx::Sizes { ring: config.tx_ring, ..tx::Sizes::default() };
-        let (txs, nic_tx) = tx::build(&mut space, sizes, queues)?;
+        let sending = tx::Sizes { ring: config.tx_ring, ..tx::Sizes::default() };
+        let rings = rings::build(&mut space, &config.interface, queues, (sending, queues), frames)?;
         let pools = pool::build(&mut space, lease.buffers, allocated, lease.cache)?;
 
         let table = config.indirection();
         let rss = Rss::new(&DEFAULT_KEY, &table).map_err(|e| LiveError::Config(e.to_string()))?;
         let device = nic::Config { rate_bps: 0, max_frame: u32::from(ROOM), ..nic::Config::default() };
-        let port = Port::new(nic_half, rss, device);
+        let port = Port::new(rings.nic, rss, device);
         let flows = Flows::new(&port, config.flows, config.frame_len, config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
         let places: Arc<[Place]> = flows.places(|q| config.interface.ring_of(q)).into();
@@ -179,7 +177,7 @@ impl Ends {
         let card = Card {
             m: lease.region().view(),
             port,
-            back: Back { tx: TxPort::new(nic_tx, frames, sending), ledger, order, tunnels },
+            back: Back { tx: TxPort::new(rings.tx_nic, frames, sending), ledger, order, tunnels },
             frames,
             returns: config.work != Work::Check,
             lossless: config.lossless,
@@ -193,7 +191,7 @@ impl Ends {
             shared: shared.clone(),
             who: allocated as usize,
         };
-        Ok(Ends { hosts, txs, pools, places, card })
+        Ok(Ends { hosts: rings.hosts, txs: rings.tx_hosts, pools, places, card })
     }
 }
 

@@ -55,7 +55,7 @@ fn run(interface: &Interface, seed: u64) -> Seen {
     let mut w = World::new(server());
     w.seed(seed);
     let buffers = w.buffers(BUFFERS);
-    let (hosts, mut rx) = rings::build(&mut w.space, interface, QUEUES, buffers).unwrap();
+    let (hosts, mut rx) = rings::receive(&mut w.space, interface, QUEUES, buffers).unwrap();
     let sizes = tx::Sizes { ring: 32, complete_every: 8 };
     let (mut host_txs, nic_tx) = tx::build(&mut w.space, sizes, QUEUES).unwrap();
     let cores = hosts.len() as u32;

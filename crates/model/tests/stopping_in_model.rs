@@ -284,7 +284,7 @@ fn run(interface: &Interface, seed: u64) -> Seen {
     let mut w = World::new(server());
     w.seed(seed);
     let buffers = w.buffers(BUFFERS);
-    let (hosts, mut rx) = rings::build(&mut w.space, interface, QUEUES, buffers).unwrap();
+    let (hosts, mut rx) = rings::receive(&mut w.space, interface, QUEUES, buffers).unwrap();
     let count = hosts.len() as u32; // with dedicated allocators, which stop too
     let (host_txs, nic_tx) =
         tx::build(&mut w.space, tx::Sizes { ring: 32, complete_every: 8 }, count).unwrap();

@@ -35,7 +35,7 @@ fn build(server: Server, interface: &Interface) -> Port {
     let mut w = World::new(server);
     let geometry = Geometry { count: BUFFERS, stride: 256, offset: 0, room: 256 };
     let b = w.space.buffers(&geometry).unwrap();
-    let (hosts, rx) = rings::build(&mut w.space, interface, QUEUES.into(), b).unwrap();
+    let (hosts, rx) = rings::receive(&mut w.space, interface, QUEUES.into(), b).unwrap();
     let sizes = tx::Sizes { ring: 4, complete_every: 2 };
     let (host_tx, nic_tx) = tx::build(&mut w.space, sizes, QUEUES.into()).unwrap();
     let pools = pool::build(&mut w.space, BUFFERS, QUEUES.into(), 4).unwrap();

@@ -1,8 +1,7 @@
 //! One port's transmit side: collect, read, pace, send.
 
 use memory::{Buf, Memory, Ps};
-use rings::Segment;
-use rings::tx::NicTx;
+use rings::{Segment, TxNic};
 
 use crate::wire::Pace;
 
@@ -43,8 +42,8 @@ pub struct Sent<'a> {
 }
 
 /// The transmit side of a port.
-pub struct TxPort<M: Memory> {
-    tx: NicTx<M>,
+pub struct TxPort<M: Memory, T> {
+    tx: T,
     buffers: M::Buffers,
     wire: Pace,
     ahead: Ps,
@@ -56,9 +55,9 @@ pub struct TxPort<M: Memory> {
     faults: u64,
 }
 
-impl<M: Memory> TxPort<M> {
+impl<M: Memory, T: TxNic<M>> TxPort<M, T> {
     /// A port that sends what `tx` collects from `buffers`.
-    pub fn new(tx: NicTx<M>, buffers: M::Buffers, config: TxConfig) -> TxPort<M> {
+    pub fn new(tx: T, buffers: M::Buffers, config: TxConfig) -> TxPort<M, T> {
         TxPort {
             tx,
             buffers,

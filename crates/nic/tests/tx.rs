@@ -6,15 +6,15 @@ use memory::native::Buffers;
 use memory::{Backing, Buf, Geometry, Memory, NativeView, Ps, Region, Space};
 use nic::{TxConfig, TxPort};
 use rings::pool::{self, CoreCache};
-use rings::tx::{self, HostTx};
-use rings::{Buffers as _, Segment};
+use rings::tx::{self, HostTx, NicTx};
+use rings::{Buffers as _, Segment, TxHost};
 
 struct Rig<'r> {
     m: NativeView<'r>,
     buffers: Buffers<'r>,
     host: HostTx<NativeView<'r>>,
     pool: CoreCache<NativeView<'r>>,
-    port: TxPort<NativeView<'r>>,
+    port: TxPort<NativeView<'r>, NicTx<NativeView<'r>>>,
 }
 
 fn rig(region: &Region, config: TxConfig) -> Rig<'_> {

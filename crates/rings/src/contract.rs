@@ -7,6 +7,7 @@ mod frame;
 mod outcome;
 mod param;
 mod spec;
+mod transmit;
 
 use memory::{Buf, Memory, Ps};
 
@@ -14,7 +15,8 @@ pub use frame::{AHEAD, Frame, Rest, TOGETHER};
 pub use outcome::Outcome;
 pub(crate) use param::Choice;
 pub use param::{Param, Role};
-pub use spec::{About, Halves, Parameters, Place, Said, Spec, Today};
+pub use spec::{About, Halves, Parameters, Place, Said, Spec, Today, TxHalves};
+pub use transmit::{TxHost, TxNic, TxSizes};
 
 /// Buffers that a half takes or gives back in one call.
 pub(crate) const CHUNK: usize = 64;

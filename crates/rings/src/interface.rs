@@ -7,10 +7,10 @@ use core::fmt;
 
 use memory::{Memory, Ps, Space};
 
-use crate::contract::Param;
+use crate::contract::{Param, TxSizes};
 use crate::sizes::{self, SizeError};
 
-pub use table::{AnyHost, AnyNic, Interface};
+pub use table::{AnyHost, AnyNic, AnyTxHost, AnyTxNic, Interface};
 pub use written::Written;
 
 impl Interface {
@@ -100,21 +100,67 @@ impl fmt::Display for Interface {
     }
 }
 
-/// One port: a host half for each queue (then one for each dedicated allocator of `rxbisect`), and one
-/// NIC half.
-pub type Port<M> = (Vec<AnyHost<M>>, AnyNic<M>);
+/// What receives on one port: a host half for each queue (then one for each dedicated allocator of `rxbisect`), and
+/// one NIC half.
+pub type Receive<M> = (Vec<AnyHost<M>>, AnyNic<M>);
 
-/// Binds one port of `queues`. Every field gets its queue's or ring's number as its instance, so two
+/// What sends on one port: a host half for each queue, and one NIC half.
+pub type Transmit<M> = (Vec<AnyTxHost<M>>, AnyTxNic<M>);
+
+/// One port, both directions.
+pub struct Port<M: Memory> {
+    /// Host halves that receive.
+    pub hosts: Vec<AnyHost<M>>,
+    /// The NIC half that receives.
+    pub nic: AnyNic<M>,
+    /// Host halves that send.
+    pub tx_hosts: Vec<AnyTxHost<M>>,
+    /// The NIC half that sends.
+    pub tx_nic: AnyTxNic<M>,
+}
+
+/// Binds what receives on one port of `queues`. Every field gets its queue's or ring's number as its instance, so two
 /// ports want two spaces, or one that tells them apart.
 ///
 /// # Errors
 /// A size is not allowed, or the space has no room.
-pub fn build<S: Space>(
+pub fn receive<S: Space>(
     space: &mut S,
     interface: &Interface,
     queues: u32,
     buffers: <S::Mem as Memory>::Buffers,
-) -> Result<Port<S::Mem>, SizeError> {
+) -> Result<Receive<S::Mem>, SizeError> {
     interface.validate(queues)?;
-    interface.build(space, queues, buffers)
+    interface.receive(space, queues, buffers)
+}
+
+/// Binds what sends on one port of `queues`: apart from what receives where another card serves it, as below an
+/// emulated one.
+///
+/// # Errors
+/// As [`receive`].
+pub fn transmit<S: Space>(
+    space: &mut S,
+    interface: &Interface,
+    sizes: TxSizes,
+    queues: u32,
+) -> Result<Transmit<S::Mem>, SizeError> {
+    sizes.validate(queues)?;
+    interface.transmit(space, sizes, queues)
+}
+
+/// Binds one port that receives on `queues` and sends on as many as `tx` says, with its sizes.
+///
+/// # Errors
+/// As [`receive`].
+pub fn build<S: Space>(
+    space: &mut S,
+    interface: &Interface,
+    queues: u32,
+    (tx, tx_queues): (TxSizes, u32),
+    buffers: <S::Mem as Memory>::Buffers,
+) -> Result<Port<S::Mem>, SizeError> {
+    let (hosts, nic) = receive(space, interface, queues, buffers)?;
+    let (tx_hosts, tx_nic) = transmit(space, interface, tx, tx_queues)?;
+    Ok(Port { hosts, nic, tx_hosts, tx_nic })
 }

@@ -41,8 +41,11 @@ mod testing;
 
 pub use contract::{
     AHEAD, About, Buffers, Completion, Frame, Halves, Host, Nic, Outcome, Param, Parameters, Place, Rest,
-    Role, Said, Segment, Spec, TOGETHER, Today, WithNic, WriteBack,
+    Role, Said, Segment, Spec, TOGETHER, Today, TxHalves, TxHost, TxNic, WithNic, WriteBack,
 };
-pub use interface::{AnyHost, AnyNic, Interface, Port, Written, build};
+pub use interface::{
+    AnyHost, AnyNic, AnyTxHost, AnyTxNic, Interface, Port, Receive, Transmit, Written, build, receive,
+    transmit,
+};
 pub use sizes::{MOST_QUEUES, SizeError};
 pub use testing::{mock, oracle, world};

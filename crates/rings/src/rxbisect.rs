@@ -26,9 +26,10 @@ mod nic;
 
 use memory::{Field, Memory, Ps, Space};
 
-use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today};
+use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today, TxHalves};
 use crate::parts::{completions, empties};
 use crate::sizes::{self, SizeError};
+use crate::tx;
 
 pub use host::HostHalf;
 pub use nic::NicHalf;
@@ -176,6 +177,8 @@ impl Spec for Sizes {
     };
     type Host<M: Memory> = HostHalf<M>;
     type Nic<M: Memory> = NicHalf<M>;
+    type TxHost<M: Memory> = tx::HostTx<M>;
+    type TxNic<M: Memory> = tx::NicTx<M>;
 
     fn build<S: Space>(
         &self,
@@ -184,6 +187,15 @@ impl Spec for Sizes {
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError> {
         build(space, self, queues, buffers)
+    }
+
+    fn transmit<S: Space>(
+        &self,
+        space: &mut S,
+        sizes: tx::Sizes,
+        queues: u32,
+    ) -> Result<TxHalves<Self, S::Mem>, SizeError> {
+        tx::build(space, sizes, queues)
     }
 }
 

@@ -1,4 +1,4 @@
-//! The transmit ring, one for all interfaces.
+//! The transmit ring: of every interface that has no way of its own to send.
 //!
 //! | word | written by | read by | line | ordering |
 //! |---|---|---|---|---|
@@ -20,7 +20,7 @@ mod nic;
 use memory::{Buf, Class, Field, Side, Space};
 
 use crate::contract::Segment;
-use crate::sizes::{self, SizeError};
+use crate::sizes::SizeError;
 use nic::Queue;
 
 pub use host::HostTx;
@@ -71,33 +71,7 @@ fn unpack([raw, what]: [u64; 2]) -> Segment {
 
 // ## Sizes
 
-/// Sizes of one queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
-    /// Descriptors.
-    pub ring: u32,
-    /// The NIC writes a completion after so many descriptors, and when it has sent all it knows of.
-    pub complete_every: u32,
-}
-
-impl Default for Sizes {
-    fn default() -> Sizes {
-        Sizes { ring: 1024, complete_every: 32 }
-    }
-}
-
-impl Sizes {
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self, queues: u32) -> Result<(), SizeError> {
-        sizes::queue_count(queues)?;
-        sizes::ring_size("tx: ring", self.ring)?;
-        if self.complete_every == 0 {
-            return Err(SizeError::new("tx: complete_every is 0; allowed: at least 1 descriptor"));
-        }
-        Ok(())
-    }
-}
+pub use crate::contract::TxSizes as Sizes;
 
 /// One port: a host half for each queue, and the NIC half.
 pub type Port<M> = (Vec<HostTx<M>>, NicTx<M>);

@@ -13,10 +13,9 @@ use common::noting::{Noting, Poke};
 use memory::{Backing, Buf, Geometry, Memory, NativeView, Ps, Region, Space};
 use proptest::prelude::*;
 use rings::oracle::{self, Ledger, MARK, Offered};
-use rings::tx::{HostTx, NicTx};
 use rings::{
-    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Segment, corec, ddring, dynamic, privring,
-    rxbisect, shring, tx,
+    AnyHost, AnyNic, AnyTxHost, AnyTxNic, Buffers, Completion, Host, Interface, Nic, Segment, TxHost, TxNic,
+    corec, ddring, dynamic, privring, rxbisect, shring, tx,
 };
 
 const LIAR: u16 = 0;
@@ -46,7 +45,7 @@ impl<M: Memory> Buffers<M> for Share {
 /// A core, what it holds, received and posted to be sent.
 struct Core<'r> {
     rx: AnyHost<View<'r>>,
-    tx: HostTx<View<'r>>,
+    tx: AnyTxHost<View<'r>>,
     share: Share,
     held: Vec<Segment>,
     received: Ledger,
@@ -83,7 +82,7 @@ struct Bed<'r> {
     b: Pool<'r>,
     cores: Vec<Core<'r>>,
     rx: AnyNic<View<'r>>,
-    tx: NicTx<View<'r>>,
+    tx: AnyTxNic<View<'r>>,
     offered: Offered,
     sent: Ledger,
     pokes: Vec<Poke<'r>>,
@@ -94,8 +93,9 @@ impl<'r> Bed<'r> {
         let mut space = Noting::new(region);
         let geometry = Geometry { count: 2 * SHARE as u32, stride: 128, offset: 0, room: 128 };
         let b = space.buffers(&geometry).unwrap();
-        let (hosts, rx) = rings::build(&mut space, interface, 2, b).unwrap();
-        let (host_tx, tx) = tx::build(&mut space, tx::Sizes { ring: 4, complete_every: 2 }, 2).unwrap();
+        let (hosts, rx) = rings::receive(&mut space, interface, 2, b).unwrap();
+        let (host_tx, tx) =
+            rings::transmit(&mut space, interface, tx::Sizes { ring: 4, complete_every: 2 }, 2).unwrap();
         let core = |((share, rx), tx)| Core {
             rx,
             tx,

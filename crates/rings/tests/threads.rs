@@ -10,7 +10,7 @@ use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
 use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
 use rings::shring::Unlock;
-use rings::{Interface, build, corec, ddring, dynamic, pool, privring, rxbisect, shring, tx};
+use rings::{Interface, corec, ddring, dynamic, pool, privring, receive, rxbisect, shring, transmit, tx};
 
 const QUEUES: u32 = 3;
 const BUFFERS: u32 = 512;
@@ -62,9 +62,10 @@ fn run(interface: &Interface) -> (Counters, Counters) {
     let mut space = &region;
     let geometry = Geometry { count: BUFFERS, stride: 128, offset: 0, room: 128 };
     let buffers = space.buffers(&geometry).unwrap();
-    let (hosts, rx) = build(&mut space, interface, QUEUES, buffers).unwrap();
+    let (hosts, rx) = receive(&mut space, interface, QUEUES, buffers).unwrap();
     let count = hosts.len() as u32;
-    let (host_tx, nic_tx) = tx::build(&mut space, tx::Sizes { ring: 32, complete_every: 8 }, count).unwrap();
+    let (host_tx, nic_tx) =
+        transmit(&mut space, interface, tx::Sizes { ring: 32, complete_every: 8 }, count).unwrap();
     let pools = pool::build(&mut space, BUFFERS, count, 16).unwrap();
     let view = region.view();
     let mut nic = MockNic::new(view.clone(), (rx, nic_tx), buffers, (interface, QUEUES));

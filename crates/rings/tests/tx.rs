@@ -8,7 +8,7 @@ use common::{Plain, counter};
 use memory::{Buf, Memory, Ps, Side};
 use rings::pool::{self, CoreCache};
 use rings::tx::{self, HostTx, NicTx, Sizes};
-use rings::{Buffers, Segment};
+use rings::{Buffers, Segment, TxHost, TxNic};
 
 struct Port {
     space: Plain,

@@ -99,7 +99,7 @@ fn what_an_interface_tells_of_itself_holds() {
         assert!(about.pointers || about.not_emulated.is_some());
         let region = Region::new(8 << 20, Backing::Heap).unwrap();
         let buffers = (&mut &region).buffers(&Geometry::dpdk(1)).unwrap();
-        let (hosts, _) = rings::build(&mut &region, &interface.over(2), 2, buffers).unwrap();
+        let (hosts, _) = rings::receive(&mut &region, &interface.over(2), 2, buffers).unwrap();
         let counted: Vec<&str> = hosts[0].counters().into_iter().map(|(name, _)| name).collect();
         assert_eq!(counted, about.counters, "{}", about.name);
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use apps::table::Key;
 use memory::{Memory, Ps};
 use nic::{Port, Sent, TxConfig, TxPort};
-use rings::{Nic, Outcome, tx};
+use rings::{AnyTxNic, Nic, Outcome};
 use traffic::{Arrival, Peer, Source};
 
 use super::book::Book;
@@ -121,7 +121,7 @@ fn flow(head: &[u8]) -> Option<u64> {
 /// has beside the time on the card, ps. `peer` gets the frames, where there is one.
 pub(crate) fn transmit(
     m: &mut View,
-    tx: tx::NicTx<View>,
+    tx: AnyTxNic<View>,
     plug: Plug,
     peer: Option<SharedPeer>,
     config: TxConfig,

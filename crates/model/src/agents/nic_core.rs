@@ -4,7 +4,7 @@
 
 use memory::{Memory, Ps};
 use nic::{Class, Port, TxPort};
-use rings::{AnyNic, Frame, Nic, Outcome};
+use rings::{AnyNic, AnyTxNic, Frame, Nic, Outcome};
 use traffic::{Arrival, Source};
 
 use super::book::Book;
@@ -79,7 +79,7 @@ impl Feed {
 /// One port of a software NIC.
 pub(crate) struct SoftPort {
     pub rx: Port<AnyNic<View>>,
-    pub tx: TxPort<View>,
+    pub tx: TxPort<View, AnyTxNic<View>>,
     pub plug: Plug,
     pub feed: Feed,
     /// Cycles to parse and hash a frame.

@@ -2,7 +2,7 @@
 
 use apps::Worker;
 use memory::{Memory, Ps};
-use rings::AnyHost;
+use rings::{AnyHost, AnyTxHost, TxHost};
 
 use super::app::ModelApp;
 use super::book::Book;
@@ -10,7 +10,7 @@ use super::pool::Priced;
 use crate::engine::view::View;
 
 /// A core's worker over the modelled memory.
-pub(crate) type ModelWorker = Worker<View, AnyHost<View>, Priced, ModelApp>;
+pub(crate) type ModelWorker = Worker<View, AnyHost<View>, AnyTxHost<View>, Priced, ModelApp>;
 
 /// A core: polls until the run is over, then drains its rings.
 pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, book: &Book) {

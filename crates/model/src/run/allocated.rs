@@ -2,7 +2,7 @@
 
 use memory::Space;
 use rings::pool::{self, CoreCache};
-use rings::{AnyHost, AnyNic, Nic, tx};
+use rings::{AnyHost, AnyNic, AnyTxHost, AnyTxNic, Nic, tx};
 
 use super::error::Error;
 use super::tables::Tables;
@@ -31,8 +31,8 @@ pub(super) struct PortRings {
     /// Receiving cores, then those that only allocate.
     pub hosts: Vec<AnyHost<View>>,
     pub nic: AnyNic<View>,
-    pub host_txs: Vec<tx::HostTx<View>>,
-    pub nic_tx: tx::NicTx<View>,
+    pub host_txs: Vec<AnyTxHost<View>>,
+    pub nic_tx: AnyTxNic<View>,
     /// The physical rings below an emulated NIC.
     pub physical: Option<Physical>,
     /// What the source of a software NIC reads.
@@ -65,12 +65,13 @@ impl PortRings {
     fn new(s: &Scenario, space: &mut ModelSpace, queues: u32, buffers: PoolId) -> Result<PortRings, Error> {
         let interface = s.over(queues);
         let kind = if s.emulated { NicKind::Core } else { s.server.nic.kind };
-        let (hosts, mut nic) = rings::build(&mut space.served_by(kind), &interface, queues, buffers)?;
+        let (hosts, mut nic) = rings::receive(&mut space.served_by(kind), &interface, queues, buffers)?;
         nic.set_write_back(s.server.write_back());
         let physical =
             if s.emulated { Some(Physical::build(space, &interface, queues, buffers)?) } else { None };
         let sizes = tx::Sizes { ring: s.tx_ring, ..tx::Sizes::default() };
-        let (host_txs, nic_tx) = tx::build(space, sizes, hosts.len() as u32)?;
+        // The card sends by itself, whoever plays it to those that receive.
+        let (host_txs, nic_tx) = rings::transmit(space, &interface, sizes, hosts.len() as u32)?;
         let source = if s.server.nic_core().is_some() {
             Some(space.table("source", u64::from(nic_core::KEPT) * traffic::HEAD as u64)?)
         } else {

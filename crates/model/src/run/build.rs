@@ -8,7 +8,7 @@ use apps::Worker;
 use memory::Ps;
 use nic::reorder::Order;
 use rings::pool::CoreCache;
-use rings::{AnyHost, tx};
+use rings::{AnyHost, AnyTxHost};
 
 use super::Run;
 use super::allocated::{Allocated, PortRings};
@@ -136,7 +136,7 @@ impl Crew<'_> {
     fn cores(
         &mut self,
         plug: &Plug,
-        hosts: impl Iterator<Item = (AnyHost<View>, tx::HostTx<View>)>,
+        hosts: impl Iterator<Item = (AnyHost<View>, AnyTxHost<View>)>,
     ) -> Result<(), Error> {
         let c = &self.s.server.constants;
         for (q, (host, tx)) in hosts.enumerate() {

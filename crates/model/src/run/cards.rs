@@ -2,7 +2,7 @@
 
 use memory::Ps;
 use nic::{Config, Port, TxConfig, TxPort};
-use rings::{AnyNic, Nic, WithNic, tx};
+use rings::{AnyNic, AnyTxNic, Nic, TxNic, WithNic};
 
 use super::error::Error;
 use crate::agents::book::Book;
@@ -19,7 +19,7 @@ pub(super) fn spawn_any(
     engine: &mut Engine,
     s: &Scenario,
     plug: Plug,
-    (nic, tx): (AnyNic<View>, tx::NicTx<View>),
+    (nic, tx): (AnyNic<View>, AnyTxNic<View>),
     wire: Wire,
     book: &Book,
 ) -> Result<(), Error> {
@@ -31,7 +31,7 @@ struct Spawned<'a> {
     engine: &'a mut Engine,
     s: &'a Scenario,
     plug: Plug,
-    tx: tx::NicTx<View>,
+    tx: AnyTxNic<View>,
     wire: Wire,
     book: &'a Book,
 }
@@ -49,7 +49,7 @@ pub(super) fn spawn<R: Nic<View> + 'static>(
     engine: &mut Engine,
     s: &Scenario,
     plug: Plug,
-    (nic, mut nic_tx): (R, tx::NicTx<View>),
+    (nic, mut nic_tx): (R, AnyTxNic<View>),
     wire: Wire,
     book: &Book,
 ) -> Result<(), Error> {
@@ -109,7 +109,7 @@ fn beside_the_card(s: &Scenario) -> u64 {
 pub(super) fn soft_port(
     s: &Scenario,
     plug: Plug,
-    (nic, nic_tx): (AnyNic<View>, tx::NicTx<View>),
+    (nic, nic_tx): (AnyNic<View>, AnyTxNic<View>),
     feed: Feed,
 ) -> SoftPort {
     let config = Config { rate_bps: 0, max_frame: s.server.buffers.room, ..Config::default() };

@@ -6,8 +6,8 @@ use rings::oracle::{self, Ledger, MARK, Offered};
 use rings::pool::CoreCache;
 use rings::tx::HostTx;
 use rings::{
-    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, corec, ddring, dynamic,
-    privring, rxbisect, shring,
+    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, TxHost, corec, ddring,
+    dynamic, privring, rxbisect, shring,
 };
 
 use crate::caches::Chance;

@@ -3,7 +3,7 @@
 use memory::native::Foreign;
 use memory::{Memory, Ps};
 use nic::Pace;
-use rings::Segment;
+use rings::{Segment, TxNic};
 
 use super::incoming::Incoming;
 use super::rings::Rings;

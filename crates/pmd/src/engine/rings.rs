@@ -1,8 +1,7 @@
 //! The NIC halves of a port's rings, between start and reset.
 
 use memory::native::Foreign;
-use rings::tx::NicTx;
-use rings::{AnyNic, Frame, Nic, Outcome};
+use rings::{AnyNic, AnyTxNic, Frame, Nic, Outcome, TxNic};
 
 use super::burst::Burst;
 use crate::View;
@@ -14,7 +13,7 @@ use crate::limits::{BURST, QUEUES};
 pub(crate) struct Rings {
     pub(crate) m: View,
     pub(crate) nic: AnyNic<View>,
-    pub(crate) tx: NicTx<View>,
+    pub(crate) tx: AnyTxNic<View>,
     /// Data of the segments to send: an address and nothing in front of it.
     pub(crate) sent: Foreign,
     pub(crate) halves: RxHalves,

@@ -2,6 +2,8 @@
 
 use core::ffi::c_void;
 
+use rings::TxNic;
+
 use super::flight::Flight;
 use super::near::Near;
 use super::receive::from_flight;

@@ -2,7 +2,7 @@
 
 use memory::native::Foreign;
 use memory::{Backing, LINE, Region};
-use rings::{AnyNic, tx};
+use rings::{AnyNic, AnyTxNic};
 
 use super::queues::HostHalves;
 use super::start::Start;
@@ -27,7 +27,7 @@ pub(super) struct Layout<'a> {
 pub(super) struct Built {
     pub(super) hosts: HostHalves,
     pub(super) nic: AnyNic<View>,
-    pub(super) tx: tx::NicTx<View>,
+    pub(super) tx: AnyTxNic<View>,
 }
 
 impl Layout<'_> {
@@ -84,8 +84,9 @@ impl Layout<'_> {
         let frames = start.buffers(args.front())?;
         let interface = args.interface(start.rx_desc, start.rx_rings().into());
         let mut space = region.words_of::<Foreign>();
-        let (rx_hosts, nic) = rings::build(&mut space, &interface, self.halves().count(), frames)?;
-        let (tx_hosts, tx) = tx::build(&mut space, start.tx_sizes(), start.tx_rings().into())?;
-        Ok(Built { hosts: HostHalves { rx: rx_hosts, tx: tx_hosts }, nic, tx })
+        let tx = (start.tx_sizes(), start.tx_rings().into());
+        let port = rings::build(&mut space, &interface, self.halves().count(), tx, frames)?;
+        let hosts = HostHalves { rx: port.hosts, tx: port.tx_hosts };
+        Ok(Built { hosts, nic: port.nic, tx: port.tx_nic })
     }
 }

@@ -1,8 +1,7 @@
 //! The queues of a started port as the driver gets them.
 
 use memory::Region;
-use rings::AnyHost;
-use rings::tx::HostTx;
+use rings::{AnyHost, AnyTxHost};
 
 use super::start::Start;
 use crate::View;
@@ -13,7 +12,7 @@ use crate::queue::{RxQueue, TxQueue};
 /// The host halves of all rings.
 pub(super) struct HostHalves {
     pub(super) rx: Vec<AnyHost<View>>,
-    pub(super) tx: Vec<HostTx<View>>,
+    pub(super) tx: Vec<AnyTxHost<View>>,
 }
 
 /// The queues, and the region that their words lie in. They belong to the lcores that poll them; the port only frees

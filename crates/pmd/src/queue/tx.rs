@@ -1,15 +1,14 @@
 //! The host half of a Tx queue.
 
 use memory::Buf;
-use rings::tx::HostTx;
-use rings::{Buffers, Segment};
+use rings::{AnyTxHost, Buffers, Segment, TxHost};
 
 use crate::View;
 
 /// A Tx queue's host half.
 pub struct TxQueue {
     m: View,
-    host: HostTx<View>,
+    host: AnyTxHost<View>,
     size: u32,
 }
 
@@ -28,7 +27,7 @@ impl Buffers<View> for Freed {
 }
 
 impl TxQueue {
-    pub(crate) fn new(m: View, host: HostTx<View>, size: u32) -> TxQueue {
+    pub(crate) fn new(m: View, host: AnyTxHost<View>, size: u32) -> TxQueue {
         TxQueue { m, host, size }
     }
 

@@ -6,7 +6,7 @@
 use memory::{Memory, Ps, Space};
 
 use super::param::Param;
-use super::{Host, Nic};
+use super::{Host, Nic, TxHost, TxNic, TxSizes};
 use crate::sizes::{MOST_QUEUES, SizeError};
 
 /// What gives an interface today.
@@ -150,8 +150,12 @@ pub trait Spec: Parameters + Default {
     type Host<M: Memory>: Host<M>;
     /// A port's NIC half.
     type Nic<M: Memory>: Nic<M>;
+    /// A queue's host half, to send.
+    type TxHost<M: Memory>: TxHost<M>;
+    /// A port's NIC half, to send.
+    type TxNic<M: Memory>: TxNic<M>;
 
-    /// Binds one port of `queues`.
+    /// Binds what receives, of one port of `queues`.
     ///
     /// # Errors
     /// A size is not allowed, or the space has no room.
@@ -161,7 +165,21 @@ pub trait Spec: Parameters + Default {
         queues: u32,
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError>;
+
+    /// Binds what sends, of one port of `queues`.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    fn transmit<S: Space>(
+        &self,
+        space: &mut S,
+        sizes: TxSizes,
+        queues: u32,
+    ) -> Result<TxHalves<Self, S::Mem>, SizeError>;
 }
 
-/// Both halves of one port of an interface.
+/// Both halves of what sends.
+pub type TxHalves<I, M> = (Vec<<I as Spec>::TxHost<M>>, <I as Spec>::TxNic<M>);
+
+/// Both halves of what receives.
 pub type Halves<I, M> = (Vec<<I as Spec>::Host<M>>, <I as Spec>::Nic<M>);

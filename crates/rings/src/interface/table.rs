@@ -1,12 +1,14 @@
 //! The table of interfaces, at the end of this file: one line for each. Everything that chooses one by name comes from
-//! it. Halves of any interface dispatch once per burst; inside a burst all calls are static.
+//! it. What sends is the transmit ring, unless the line says `sends Variant`. Halves of any interface dispatch once per burst; inside a burst all calls are static.
 
 use memory::{Memory, Ps, Space};
 
 use crate::contract::{
-    About, Buffers, Completion, Frame, Host, Nic, Outcome, Parameters, Spec, WithNic, WriteBack,
+    About, Buffers, Completion, Frame, Host, Nic, Outcome, Parameters, Segment, Spec, TxHost, TxNic, TxSizes,
+    WithNic, WriteBack,
 };
 use crate::sizes::SizeError;
+use crate::tx;
 
 /// [`Nic::deliver`] in a function of its own. In one function with those of all rings, each would keep less in
 /// registers.
@@ -21,9 +23,19 @@ fn apart<M: Memory, N: Nic<M>>(
     nic.deliver(m, queue, frames, out);
 }
 
+/// The variant of an interface's transmit halves: its own, or that of the ring that serves all others.
+macro_rules! sends {
+    ($any:ident) => {
+        $any::Ring
+    };
+    ($any:ident $own:ident) => {
+        $any::$own
+    };
+}
+
 /// Makes all that depends on which interfaces there are, of `Variant = module` for each.
 macro_rules! table {
-    ($($variant:ident = $ring:ident,)*) => {
+    ($($variant:ident = $ring:ident $(sends $own:ident)?,)*) => {
         /// A receive interface and its sizes, alike for all queues of a port.
         #[derive(Clone, Debug, PartialEq)]
         pub enum Interface {
@@ -55,7 +67,7 @@ macro_rules! table {
                 match self { $(Interface::$variant(sizes) => sizes,)* }
             }
 
-            pub(super) fn build<S: Space>(
+            pub(super) fn receive<S: Space>(
                 &self,
                 space: &mut S,
                 queues: u32,
@@ -65,6 +77,21 @@ macro_rules! table {
                     $(Interface::$variant(sizes) => {
                         let (hosts, nic) = sizes.build(space, queues, buffers)?;
                         (hosts.into_iter().map(AnyHost::$variant).collect(), AnyNic::$variant(nic))
+                    })*
+                })
+            }
+
+            pub(super) fn transmit<S: Space>(
+                &self,
+                space: &mut S,
+                sizes: TxSizes,
+                queues: u32,
+            ) -> Result<(Vec<AnyTxHost<S::Mem>>, AnyTxNic<S::Mem>), SizeError> {
+                Ok(match self {
+                    $(Interface::$variant(interface) => {
+                        let (hosts, nic) = interface.transmit(space, sizes, queues)?;
+                        let hosts = hosts.into_iter().map(sends!(AnyTxHost $($own)?)).collect();
+                        (hosts, sends!(AnyTxNic $($own)?)(nic))
                     })*
                 })
             }
@@ -142,6 +169,120 @@ macro_rules! table {
 
             fn counter(&self, i: usize) -> Option<(&'static str, u64)> {
                 match self { $(AnyNic::$variant(half) => half.counter(i),)* }
+            }
+        }
+
+        /// A host half that sends, of any interface.
+        pub enum AnyTxHost<M: Memory> {
+            /// Of the transmit ring.
+            Ring(tx::HostTx<M>),
+            $($(
+                #[doc = concat!("Of [`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
+                $own(<crate::$ring::Sizes as Spec>::TxHost<M>),
+            )?)*
+        }
+
+        impl<M: Memory> TxHost<M> for AnyTxHost<M> {
+            #[inline]
+            fn tx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, segs: &[Segment]) -> usize {
+                match self {
+                    AnyTxHost::Ring(half) => half.tx_burst(m, bufs, segs),
+                    $($(AnyTxHost::$own(half) => half.tx_burst(m, bufs, segs),)?)*
+                }
+            }
+
+            #[inline]
+            fn reclaim<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+                match self {
+                    AnyTxHost::Ring(half) => half.reclaim(m, bufs),
+                    $($(AnyTxHost::$own(half) => half.reclaim(m, bufs),)?)*
+                }
+            }
+
+            fn unread(&self, m: &mut M) -> u32 {
+                match self {
+                    AnyTxHost::Ring(half) => half.unread(m),
+                    $($(AnyTxHost::$own(half) => half.unread(m),)?)*
+                }
+            }
+
+            fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
+                match self {
+                    AnyTxHost::Ring(half) => half.drain(m, bufs),
+                    $($(AnyTxHost::$own(half) => half.drain(m, bufs),)?)*
+                }
+            }
+
+            #[inline]
+            fn filled(&self) -> u32 {
+                match self {
+                    AnyTxHost::Ring(half) => half.filled(),
+                    $($(AnyTxHost::$own(half) => half.filled(),)?)*
+                }
+            }
+        }
+
+        /// A NIC half that sends, of any interface.
+        pub enum AnyTxNic<M: Memory> {
+            /// Of the transmit ring.
+            Ring(tx::NicTx<M>),
+            $($(
+                #[doc = concat!("Of [`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
+                $own(<crate::$ring::Sizes as Spec>::TxNic<M>),
+            )?)*
+        }
+
+        impl<M: Memory> TxNic<M> for AnyTxNic<M> {
+            fn limit(&mut self, queue: u16, bits_per_s: Option<u64>) {
+                match self {
+                    AnyTxNic::Ring(half) => half.limit(queue, bits_per_s),
+                    $($(AnyTxNic::$own(half) => half.limit(queue, bits_per_s),)?)*
+                }
+            }
+
+            fn stop_queue(&mut self, queue: u16) {
+                match self {
+                    AnyTxNic::Ring(half) => half.stop_queue(queue),
+                    $($(AnyTxNic::$own(half) => half.stop_queue(queue),)?)*
+                }
+            }
+
+            fn start_queue(&mut self, m: &mut M, queue: u16) {
+                match self {
+                    AnyTxNic::Ring(half) => half.start_queue(m, queue),
+                    $($(AnyTxNic::$own(half) => half.start_queue(m, queue),)?)*
+                }
+            }
+
+            #[inline(always)]
+            fn collect(&mut self, m: &mut M, out: &mut Vec<Segment>) -> Option<(u16, usize)> {
+                match self {
+                    AnyTxNic::Ring(half) => half.collect(m, out),
+                    $($(AnyTxNic::$own(half) => half.collect(m, out),)?)*
+                }
+            }
+
+            #[inline(always)]
+            fn sent(&mut self, m: &mut M, queue: u16, descriptors: usize) {
+                match self {
+                    AnyTxNic::Ring(half) => half.sent(m, queue, descriptors),
+                    $($(AnyTxNic::$own(half) => half.sent(m, queue, descriptors),)?)*
+                }
+            }
+
+            fn tell(&mut self, m: &mut M) {
+                match self {
+                    AnyTxNic::Ring(half) => half.tell(m),
+                    $($(AnyTxNic::$own(half) => half.tell(m),)?)*
+                }
+            }
+
+            #[inline]
+            fn next_due(&self) -> Option<Ps> {
+                match self {
+                    AnyTxNic::Ring(half) => half.next_due(),
+                    $($(AnyTxNic::$own(half) => half.next_due(),)?)*
+                }
             }
         }
     };

@@ -9,6 +9,7 @@ use memory::{Geometry, Memory, Ps, Space};
 
 use super::mock::{MockHost, MockNic};
 use super::oracle::{Ledger, Violation};
+use crate::contract::TxNic;
 use crate::dynamic::judge::Mode;
 use crate::interface::{self, Interface};
 use crate::sizes::SizeError;
@@ -71,11 +72,10 @@ impl<M: Memory> World<M> {
     ) -> Result<World<M>, SizeError> {
         let geometry = Geometry { count: setup.buffers, stride: 128, offset: 0, room: 128 };
         let buffers = space.buffers(&geometry)?;
-        let (hosts, rx) = interface::build(space, &setup.interface, setup.queues, buffers)?;
-        let count = hosts.len() as u32;
-        let (host_tx, nic_tx) = tx::build(space, setup.tx, count)?;
+        let count = setup.interface.hosts(setup.queues);
+        let port = interface::build(space, &setup.interface, setup.queues, (setup.tx, count), buffers)?;
         let pools = pool::build(space, setup.buffers, count, setup.cache)?;
-        let parts = hosts.into_iter().zip(host_tx).zip(pools);
+        let parts = port.hosts.into_iter().zip(port.tx_hosts).zip(pools);
         let cores = (0..count)
             .zip(parts)
             .map(|(i, ((rx, tx), pool))| {
@@ -83,7 +83,7 @@ impl<M: Memory> World<M> {
             })
             .collect();
         Ok(World {
-            nic: MockNic::new(nic, (rx, nic_tx), buffers, (&setup.interface, setup.queues)),
+            nic: MockNic::new(nic, (port.nic, port.tx_nic), buffers, (&setup.interface, setup.queues)),
             cores,
             stalled: vec![false; count as usize],
             states: vec![State::Running; count as usize],

@@ -3,7 +3,7 @@
 use memory::{Buf, Memory};
 
 use super::pack;
-use crate::contract::{Buffers, CHUNK, Segment};
+use crate::contract::{Buffers, CHUNK, Segment, TxHost};
 
 // ## Host half
 
@@ -30,10 +30,36 @@ impl<M: Memory> HostTx<M> {
         HostTx { descriptor, doorbell, consumed, size, head: 0, tail: 0, spare: [Buf(0); CHUNK] }
     }
 
-    /// Frees what was sent, then posts as many whole frames of `segs` as fit and rings the doorbell
-    /// once; the segments taken. A frame with more segments than the ring never fits.
+    /// Descriptors that the NIC has read and whose buffers are not freed.
+    #[inline(always)]
+    fn done(&self, m: &mut M) -> u64 {
+        let consumed = m.acquire(self.consumed, 0); // pairs with the release in `Queue::complete`
+        let done = consumed.wrapping_sub(self.head);
+        // Otherwise not a value that our NIC writes.
+        if done <= u64::from(self.filled()) { done } else { 0 }
+    }
+
+    fn free<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, count: u64) -> usize {
+        let mut left = count;
+        let mut head = self.head;
+        while left > 0 {
+            let n = left.min(CHUNK as u64) as usize;
+            for slot in &mut self.spare[..n] {
+                let [raw, _] = m.read(self.descriptor, head);
+                *slot = Buf(raw); // our own word
+                head = head.wrapping_add(1);
+            }
+            bufs.give(m, &self.spare[..n]);
+            left -= n as u64;
+        }
+        self.head = head;
+        count as usize
+    }
+}
+
+impl<M: Memory> TxHost<M> for HostTx<M> {
     #[inline]
-    pub fn tx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, segs: &[Segment]) -> usize {
+    fn tx_burst<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, segs: &[Segment]) -> usize {
         self.reclaim(m, bufs);
         let (descriptor, tail) = (self.descriptor, self.tail);
         let room = self.size - u64::from(self.filled());
@@ -54,9 +80,8 @@ impl<M: Memory> HostTx<M> {
         end.wrapping_sub(tail) as usize
     }
 
-    /// Frees the buffers that the NIC has read; how many.
     #[inline]
-    pub fn reclaim<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+    fn reclaim<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
         if self.head == self.tail {
             return 0;
         }
@@ -64,45 +89,15 @@ impl<M: Memory> HostTx<M> {
         self.free(m, bufs, done)
     }
 
-    /// Descriptors that the NIC has not read, as far as it has told. The buffers of the others are free, whether
-    /// or not this core has taken them back.
-    pub fn unread(&self, m: &mut M) -> u32 {
+    fn unread(&self, m: &mut M) -> u32 {
         self.filled() - self.done(m) as u32
     }
 
-    /// Descriptors that the NIC has read and whose buffers are not freed.
-    #[inline(always)]
-    fn done(&self, m: &mut M) -> u64 {
-        let consumed = m.acquire(self.consumed, 0); // pairs with the release in `Queue::complete`
-        let done = consumed.wrapping_sub(self.head);
-        // Otherwise not a value that our NIC writes.
-        if done <= u64::from(self.filled()) { done } else { 0 }
-    }
-
-    /// Takes back every buffer, sent or not, after the NIC half has stopped, or has stopped this queue.
-    pub fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
+    fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
         self.free(m, bufs, u64::from(self.filled()));
     }
 
-    /// Descriptors whose buffers the ring holds: at most its size.
-    pub fn filled(&self) -> u32 {
+    fn filled(&self) -> u32 {
         self.tail.wrapping_sub(self.head) as u32
-    }
-
-    fn free<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, count: u64) -> usize {
-        let mut left = count;
-        let mut head = self.head;
-        while left > 0 {
-            let n = left.min(CHUNK as u64) as usize;
-            for slot in &mut self.spare[..n] {
-                let [raw, _] = m.read(self.descriptor, head);
-                *slot = Buf(raw); // our own word
-                head = head.wrapping_add(1);
-            }
-            bufs.give(m, &self.spare[..n]);
-            left -= n as u64;
-        }
-        self.head = head;
-        count as usize
     }
 }

@@ -3,7 +3,7 @@
 use memory::{Memory, Ps};
 
 use super::unpack;
-use crate::contract::Segment;
+use crate::contract::{Segment, TxNic};
 
 // ## NIC half
 
@@ -53,38 +53,31 @@ impl<M: Memory> NicTx<M> {
     pub(super) fn new(rings: Vec<Queue<M>>, complete_every: u32) -> NicTx<M> {
         NicTx { rings, turn: 0, complete_every: u64::from(complete_every) }
     }
+}
 
-    /// Limits a queue to `bits_per_s` on the wire (frame and 24 B of FCS, preamble and gap), or
-    /// lifts the limit.
-    pub fn limit(&mut self, queue: u16, bits_per_s: Option<u64>) {
+impl<M: Memory> TxNic<M> for NicTx<M> {
+    fn limit(&mut self, queue: u16, bits_per_s: Option<u64>) {
         if let Some(q) = self.rings.get_mut(usize::from(queue)) {
             q.limit = bits_per_s.map(|b| b.max(1));
             q.due = Ps::ZERO;
         }
     }
 
-    /// From now on nothing is collected from `queue`; a frame in hand is [`sent`](Self::sent) as usual. A
-    /// queue that is not there is ignored, here and below.
-    pub fn stop_queue(&mut self, queue: u16) {
+    fn stop_queue(&mut self, queue: u16) {
         if let Some(q) = self.rings.get_mut(usize::from(queue)) {
             q.stopped = true;
         }
     }
 
-    /// Collects from `queue` again, from what its core posts next. No frame of it is in hand.
-    pub fn start_queue(&mut self, m: &mut M, queue: u16) {
+    fn start_queue(&mut self, m: &mut M, queue: u16) {
         if let Some(q) = self.rings.get_mut(usize::from(queue)) {
             q.skip(m);
             q.stopped = false;
         }
     }
 
-    /// The next whole frame, round-robin over queues that have one and whose rate allows it: its
-    /// segments replace what `out` held. Returns the queue and the number of descriptors, to be
-    /// passed to [`sent`](Self::sent) once the payload is read. The segments are as the host wrote
-    /// them: [`Memory::check`] comes before any use.
     #[inline(always)]
-    pub fn collect(&mut self, m: &mut M, out: &mut Vec<Segment>) -> Option<(u16, usize)> {
+    fn collect(&mut self, m: &mut M, out: &mut Vec<Segment>) -> Option<(u16, usize)> {
         let count = self.rings.len();
         let mut at = self.turn;
         for _ in 0..count {
@@ -101,11 +94,8 @@ impl<M: Memory> NicTx<M> {
         None
     }
 
-    /// `descriptors` more of `queue` are read. Writes a completion every `complete_every` of them,
-    /// and when the queue has run empty: no later frame might come to complete the last ones, and
-    /// their buffers would be stuck in the ring.
     #[inline(always)]
-    pub fn sent(&mut self, m: &mut M, queue: u16, descriptors: usize) {
+    fn sent(&mut self, m: &mut M, queue: u16, descriptors: usize) {
         let Some(q) = self.rings.get_mut(usize::from(queue)) else { return };
         let collected = q.head.wrapping_sub(q.sent);
         q.sent = q.sent.wrapping_add(collected.min(descriptors as u64));
@@ -114,14 +104,11 @@ impl<M: Memory> NicTx<M> {
         }
     }
 
-    /// Writes a completion for whatever is [`sent`](Self::sent) and not told of yet: before a host drains that
-    /// has to know which buffers are still its own.
-    pub fn tell(&mut self, m: &mut M) {
+    fn tell(&mut self, m: &mut M) {
         self.rings.iter_mut().for_each(|q| q.complete(m));
     }
 
-    /// When a queue that waits for its rate may send; `None` if none waits.
-    pub fn next_due(&self) -> Option<Ps> {
+    fn next_due(&self) -> Option<Ps> {
         self.rings.iter().filter(|q| q.limit.is_some() && !q.stopped && q.head != q.tail).map(|q| q.due).min()
     }
 }

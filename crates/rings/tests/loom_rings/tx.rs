@@ -4,7 +4,7 @@
 use memory::checked::{CheckedBuffers, CheckedSpace, CheckedView, Scenario, spawn};
 use memory::{Buf, Memory, Side};
 use rings::tx::{HostTx, NicTx, Sizes, build};
-use rings::{Buffers, Segment};
+use rings::{Buffers, Segment, TxHost, TxNic};
 
 use crate::oracle::{LEN, Spares, buffers};
 use crate::stopping::{gate, raised};

@@ -13,7 +13,8 @@ fn planned(sizes: Sizes, plan: &Plan) -> (MockNic<Plain>, Vec<MockHost<Plain>>) 
     let buffers = space.buffers(&Geometry { count: 64, stride: 128, offset: 0, room: 128 }).unwrap();
     let (hosts, nic) = build_plan(&mut space, &sizes, plan, buffers).unwrap();
     let n = hosts.len() as u32;
-    let (host_tx, nic_tx) = tx::build(&mut space, tx::Sizes::default(), n).unwrap();
+    let interface = Interface::RxBisect(sizes);
+    let (host_tx, nic_tx) = rings::transmit(&mut space, &interface, tx::Sizes::default(), n).unwrap();
     let pools = pool::build(&mut space, 64, n, 0).unwrap();
     let view = space.side(Side::Host);
     let parts = (0..).zip(hosts).zip(host_tx.into_iter().zip(pools));
@@ -22,7 +23,7 @@ fn planned(sizes: Sizes, plan: &Plan) -> (MockNic<Plain>, Vec<MockHost<Plain>>) 
         .collect();
     hosts.iter_mut().for_each(|host| assert_eq!(host.fill(), 0));
     let halves = (AnyNic::RxBisect(nic), nic_tx);
-    (MockNic::new(space.side(Side::Nic), halves, buffers, (&Interface::RxBisect(sizes), n)), hosts)
+    (MockNic::new(space.side(Side::Nic), halves, buffers, (&interface, n)), hosts)
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn check(interface: Interface) {
     let name = s.interface.name();
     let mut space = ModelSpace::new();
     let b = space.buffers(&s.server.buffers.geometry(BUFFERS)).unwrap();
-    let (hosts, nic) = rings::build(&mut space.served_by(NicKind::Core), &s.interface, QUEUES, b).unwrap();
+    let (hosts, nic) = rings::receive(&mut space.served_by(NicKind::Core), &s.interface, QUEUES, b).unwrap();
     let physical = Physical::build(&mut space, &s.interface, QUEUES, b).unwrap();
     let mut pools = pool::build(&mut space, BUFFERS, QUEUES + 2, 32).unwrap();
     let plug = Plug { port: 0, queues: QUEUES as u16, first: 0, buffers: b };

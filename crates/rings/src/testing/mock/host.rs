@@ -5,12 +5,11 @@ use std::collections::{BTreeSet, VecDeque};
 use memory::{Buf, Memory};
 
 use super::BURST;
-use crate::contract::{Buffers, Completion, Host, Segment};
+use crate::contract::{Buffers, Completion, Host, Segment, TxHost};
 use crate::dynamic::judge::Mode;
-use crate::interface::AnyHost;
+use crate::interface::{AnyHost, AnyTxHost};
 use crate::pool::CoreCache;
 use crate::testing::oracle::{Ledger, MARK, Violation};
-use crate::tx::HostTx;
 
 /// Plays a core and its application.
 pub struct MockHost<M: Memory> {
@@ -18,7 +17,7 @@ pub struct MockHost<M: Memory> {
     pub m: M,
     queue: u16,
     rx: AnyHost<M>,
-    tx: HostTx<M>,
+    tx: AnyTxHost<M>,
     pool: CoreCache<M>,
     buffers: M::Buffers,
     received: Ledger,
@@ -32,7 +31,7 @@ impl<M: Memory> MockHost<M> {
         m: M,
         queue: u16,
         rx: AnyHost<M>,
-        tx: HostTx<M>,
+        tx: AnyTxHost<M>,
         pool: CoreCache<M>,
         buffers: M::Buffers,
     ) -> MockHost<M> {
@@ -165,7 +164,7 @@ impl<M: Memory> MockHost<M> {
     }
 
     /// The receive half, the transmit half and the pool, to test one of them alone.
-    pub fn parts(&mut self) -> (&mut M, &mut AnyHost<M>, &mut HostTx<M>, &mut CoreCache<M>) {
+    pub fn parts(&mut self) -> (&mut M, &mut AnyHost<M>, &mut AnyTxHost<M>, &mut CoreCache<M>) {
         (&mut self.m, &mut self.rx, &mut self.tx, &mut self.pool)
     }
 }

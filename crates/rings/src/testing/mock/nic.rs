@@ -6,17 +6,16 @@ use std::collections::VecDeque;
 use memory::{Buf, Memory, Ps};
 
 use super::BURST;
-use crate::contract::{Frame, Nic, Outcome, Rest, Segment};
-use crate::interface::{AnyNic, Interface};
+use crate::contract::{Frame, Nic, Outcome, Rest, Segment, TxNic};
+use crate::interface::{AnyNic, AnyTxNic, Interface};
 use crate::testing::oracle::{self, Ledger, MARK, Offered, Violation};
-use crate::tx::NicTx;
 
 /// Plays the wire and the NIC.
 pub struct MockNic<M: Memory> {
     /// The NIC's view.
     pub m: M,
     rx: AnyNic<M>,
-    tx: NicTx<M>,
+    tx: AnyTxNic<M>,
     buffers: M::Buffers,
     /// The books of each queue; those that share a ring have the first one's.
     offered: Offered,
@@ -32,7 +31,7 @@ impl<M: Memory> MockNic<M> {
     /// A NIC of a port with `queues` of `interface`.
     pub fn new(
         m: M,
-        (rx, tx): (AnyNic<M>, NicTx<M>),
+        (rx, tx): (AnyNic<M>, AnyTxNic<M>),
         buffers: M::Buffers,
         (interface, queues): (&Interface, u32),
     ) -> MockNic<M> {
@@ -167,7 +166,7 @@ impl<M: Memory> MockNic<M> {
     }
 
     /// The view and the NIC halves, to test one of them alone.
-    pub fn parts(&mut self) -> (&mut M, &mut AnyNic<M>, &mut NicTx<M>) {
+    pub fn parts(&mut self) -> (&mut M, &mut AnyNic<M>, &mut AnyTxNic<M>) {
         (&mut self.m, &mut self.rx, &mut self.tx)
     }
 }

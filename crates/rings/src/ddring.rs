@@ -149,7 +149,7 @@ impl Parameters for Sizes {
 impl Spec for Sizes {
     const ABOUT: About = About {
         name: "ddring",
-        essence: "one ring for one core, or for several under a spin lock; descriptors come back in place",
+        essence: "the same ring for one core, or for several under a spin lock: what `corec` is measured against",
         today: Today::Yes,
         descriptors: "ring",
         counters: &["lock_taken", "lock_waits", "debts", "faults"],

@@ -173,7 +173,7 @@ impl Parameters for Sizes {
 impl Spec for Sizes {
     const ABOUT: About = About {
         name: "dynamic",
-        essence: "both a shring and private rings; one kind receives, decided by trial",
+        essence: "both a `shring` and private rings; one kind receives, decided by trial",
         today: Today::No,
         descriptors: "completions",
         counters: &[

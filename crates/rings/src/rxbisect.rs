@@ -167,7 +167,8 @@ impl Parameters for Sizes {
 impl Spec for Sizes {
     const ABOUT: About = About {
         name: "rxbisect",
-        essence: "small rings of empty buffers that all cores share, large rings of deliveries",
+        essence: "small Ax rings of empty buffers, shared by all cores of a port without a lock; \
+                  large Bx rings of deliveries",
         today: Today::No,
         descriptors: "bx",
         counters: &["foreign", "debts", "faults"],

@@ -140,7 +140,7 @@ impl Parameters for Sizes {
 impl Spec for Sizes {
     const ABOUT: About = About {
         name: "shring",
-        essence: "one ring of buffers shared by the cores of a port, a completion ring each",
+        essence: "one ring of buffers shared by the cores of a port, a completion ring each; refill under a lock",
         today: Today::No,
         descriptors: "completions",
         counters: &["lock_taken", "lock_waits", "debts", "faults"],

@@ -105,6 +105,26 @@ fn what_an_interface_tells_of_itself_holds() {
     }
 }
 
+/// The page that users read lists every interface and every parameter.
+#[test]
+fn the_page_of_interfaces_has_all_of_them() {
+    let page = include_str!("../../../docs/interfaces.md");
+    for interface in Interface::usual() {
+        let about = interface.about();
+        let rows: Vec<&str> =
+            page.lines().filter(|line| line.starts_with(&format!("| `{}` |", about.name))).collect();
+        assert!(rows.iter().any(|row| row.contains(about.essence)), "{}", about.name);
+        let said = |name: &str| rows.iter().any(|row| row.contains(&format!("`{name}")));
+        let missing: Vec<&str> = interface.each_param(|p| p.name).into_iter().filter(|p| !said(p)).collect();
+        assert_eq!(missing, [""; 0], "{}", about.name);
+        assert!(
+            rows.iter().any(|row| row.contains(&format!("| {} |", about.today.word()))),
+            "{}",
+            about.name
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn a_text_in_force_says_the_same_interface(which in 0..Interface::ALL.len(), values in prop::collection::vec(1..9_u32, 6)) {

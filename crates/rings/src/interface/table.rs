@@ -1,5 +1,6 @@
 //! The table of interfaces, at the end of this file: one line for each. Everything that chooses one by name comes from
-//! it. What sends is the transmit ring, unless the line says `sends Variant`. Halves of any interface dispatch once per burst; inside a burst all calls are static.
+//! it. What sends is the transmit ring, unless the line says `sends Variant`. Halves of any interface dispatch once per
+//! burst; inside a burst all calls are static.
 
 use memory::{Memory, Ps, Space};
 

@@ -17,6 +17,7 @@ use port::{BISECT, BUFFERS, Core, FRAMES, QUEUES, REST, arrive, interfaces, rest
 use rings::oracle::{self, Ledger, MARK};
 use rings::tx::{self, NicTx};
 use rings::{Host, Interface, Nic, Outcome, pool, rxbisect};
+use rings::{TxHost as _, TxNic as _};
 use world::{Out, World, server};
 
 /// Turns of a card between two changes of a queue.

@@ -35,17 +35,18 @@ fn build(server: Server, interface: &Interface) -> Port {
     let mut w = World::new(server);
     let geometry = Geometry { count: BUFFERS, stride: 256, offset: 0, room: 256 };
     let b = w.space.buffers(&geometry).unwrap();
-    let (hosts, rx) = rings::receive(&mut w.space, interface, QUEUES.into(), b).unwrap();
+    let queues = u32::from(QUEUES);
     let sizes = tx::Sizes { ring: 4, complete_every: 2 };
-    let (host_tx, nic_tx) = tx::build(&mut w.space, sizes, QUEUES.into()).unwrap();
+    let port = rings::build(&mut w.space, interface, queues, (sizes, queues), b).unwrap();
     let pools = pool::build(&mut w.space, BUFFERS, QUEUES.into(), 4).unwrap();
     let mut engine = w.start(Ps::ZERO);
-    let nic = MockNic::new(engine.set_up(Agent::NicRx(0)), (rx, nic_tx), b, (interface, QUEUES.into()));
+    let nic =
+        MockNic::new(engine.set_up(Agent::NicRx(0)), (port.nic, port.tx_nic), b, (interface, QUEUES.into()));
     let core = |(i, ((rx, tx), pool))| {
         let view = engine.set_up(Agent::Core(u32::from(i)));
         MockHost::new(view, interface.ring_of(i), rx, tx, pool, b)
     };
-    let cores = (0..).zip(hosts.into_iter().zip(host_tx).zip(pools)).map(core).collect();
+    let cores = (0..).zip(port.hosts.into_iter().zip(port.tx_hosts).zip(pools)).map(core).collect();
     Port { engine, nic, cores }
 }
 

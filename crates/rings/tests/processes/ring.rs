@@ -215,7 +215,7 @@ fn each_interface_is_found_again() {
         let here = Region::shared(8 << 20, Backing::Pages).unwrap();
         let build = |mut region: &Region| {
             let b = region.buffers(&GEOMETRY).unwrap();
-            let halves = rings::build(&mut region, &interface, 4, b).map(|(hosts, _)| hosts.len()).unwrap();
+            let halves = rings::receive(&mut region, &interface, 4, b).map(|(hosts, _)| hosts.len()).unwrap();
             rings::tx::build(&mut region, rings::tx::Sizes { ring: 32, complete_every: 8 }, 4).unwrap();
             rings::pool::build(&mut region, GEOMETRY.count, 4, 16).unwrap();
             halves

@@ -194,7 +194,7 @@ const fn geometry(count: u32) -> Geometry {
     Geometry { count, stride: 128, offset: 0, room: 128 }
 }
 
-const CASES: u32 = if cfg!(miri) { 12 } else { 4000 };
+const CASES: u32 = if cfg!(miri) { 3 } else { 4000 };
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]

@@ -441,14 +441,26 @@ struct rxlab_completion {
    */
   uint16_t len;
   /**
+   * Of no meaning: with it length and mark make one word, which a ring copies from its own by one store.
+   */
+  uint16_t between;
+  /**
+   * The mark that the NIC gave the frame; 0 is none.
+   */
+  uint32_t mark;
+  /**
    * RSS hash.
    */
   uint32_t rss;
   /**
-   * Packet type and mark, as the NIC's parser set them.
+   * Packet type, as the NIC's parser set it.
    */
   uint32_t kind;
 };
+/**
+ * No frame: what a receive call fills.
+ */
+#define rxlab_completion_NONE (rxlab_completion){ .buf = (uint64_t){  }, .len = 0, .between = 0, .mark = 0, .rss = 0, .kind = 0 }
 
 /**
  * What a burst did with the spares that it was given.

@@ -50,6 +50,10 @@ rx_fill(const struct rxlab_rx_queue *q, const struct rxlab_completion *c, struct
 	m->pkt_len = c->len - q->front;
 	m->data_len = c->len - q->front;
 	m->hash.rss = c->rss;
+	if (unlikely(c->mark != 0)) {
+		m->ol_flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
+		m->hash.fdir.hi = c->mark;
+	}
 }
 
 static uint16_t

@@ -11,8 +11,8 @@ use apps::l3fwd::{Fib, L3fwd, parse_routes};
 use apps::nf::{Nf, Numbers};
 use apps::{App, Batch};
 use bench::{Bench, L4, ipv4, judge, region};
+use memory::Memory;
 use memory::native::Table;
-use memory::{Buf, Memory};
 use rings::Completion;
 use tally::Tally;
 
@@ -43,7 +43,7 @@ fn real_and_declared_numbers_lead_the_same_way() {
 /// The lines that `n` frames touch, the route's among them.
 fn touched(extra: u32, seed: u64, n: usize) -> Vec<u64> {
     let frame = ipv4(A, B, (5, 6), L4::Udp, 64, b"payload");
-    let c = Completion { buf: Buf(0), len: frame.len() as u16, rss: 0, kind: 0 };
+    let c = Completion { len: frame.len() as u16, ..Completion::NONE };
     let mut m = Tally { frame, ..Tally::default() };
     nf(&Numbers::declared(), (), extra, seed).process(&mut m, (), &vec![c; n], &mut Batch::default());
     m.touches

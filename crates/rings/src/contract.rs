@@ -29,10 +29,27 @@ pub struct Completion {
     pub buf: Buf,
     /// Bytes, without FCS.
     pub len: u16,
+    /// Of no meaning: with it length and mark make one word, which a ring copies from its own by one store.
+    pub between: u16,
+    /// The mark that the NIC gave the frame; 0 is none.
+    pub mark: u32,
     /// RSS hash.
     pub rss: u32,
-    /// Packet type and mark, as the NIC's parser set them.
+    /// Packet type, as the NIC's parser set it.
     pub kind: u32,
+}
+
+impl Completion {
+    /// No frame: what a receive call fills.
+    pub const NONE: Completion = Completion { buf: Buf(0), len: 0, between: 0, mark: 0, rss: 0, kind: 0 };
+
+    /// The frame in `buf` of which the NIC wrote [`Frame::meta`] and [`Frame::size`].
+    #[inline(always)]
+    pub(crate) fn of(buf: Buf, meta: u64, size: u64) -> Completion {
+        let (rss, kind) = (meta as u32, (meta >> 32) as u32);
+        let (len, between, mark) = (size as u16, (size >> 16) as u16, (size >> 32) as u32);
+        Completion { buf, len, between, mark, rss, kind }
+    }
 }
 
 /// One segment of a frame to send. A frame is one or more segments, the last one marked. Its layout is

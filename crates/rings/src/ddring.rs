@@ -1,6 +1,6 @@
-//! `ddring`: one ring whose descriptors come back in place (corec §2). The NIC writes a frame's length and a
-//! *descriptor done* bit over the buffer's address; the host replaces the descriptor and moves TAIL. The
-//! NIC half serves `corec` as well, which must look to it like this ring's single consumer (corec §3.3).
+//! `ddring`: one ring whose descriptors come back in place (corec §2). The NIC writes a frame's
+//! length, its mark and a *descriptor done* bit over the buffer's address; the host replaces the descriptor and moves
+//! TAIL. The NIC half serves `corec` as well, which must look to it like this ring's single consumer (corec §3.3).
 //!
 //! | word | written by | read by | line | ordering |
 //! |---|---|---|---|---|

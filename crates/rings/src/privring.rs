@@ -168,12 +168,14 @@ impl<M: Memory> Host<M> for HostHalf<M> {
         let mut head = self.head;
         let mut taken = 0;
         while taken < out.len() {
-            let Some(signal) = signal(m, completion, head, shift) else { break };
-            let [raw, meta] = m.body(completion, head);
+            if signal(m, completion, head, shift).is_none() {
+                break;
+            }
+            let [raw, meta, size] = m.body(completion, head);
             head = head.wrapping_add(1);
-            match m.check(buffers, raw, u32::from(entry::length(signal))) {
+            match m.check(buffers, raw, u32::from(size as u16)) {
                 Ok(buf) => {
-                    out[taken] = entry::completion(buf, meta, signal);
+                    out[taken] = Completion::of(buf, meta, size);
                     taken += 1;
                 }
                 Err(_) => self.faults += 1,

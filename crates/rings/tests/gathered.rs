@@ -1,4 +1,5 @@
-//! Frames of several pieces, over every interface: what arrives is what one piece would have given.
+//! Frames of several pieces, and what the card says of them, over every interface: what arrives is what one piece would
+//! have given.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -41,9 +42,17 @@ fn through(interface: Interface, frame: Frame<'_>) -> Vec<u8> {
     rx.deliver(m, 0, &[frame], &mut out);
     assert_eq!(out, [Outcome::Delivered]);
     let (m, rx, _, pool) = world.cores[0].parts();
-    let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; 2];
+    let mut got = [Completion::NONE; 2];
     assert_eq!(rx.rx_burst(m, pool, &mut got), 1);
-    assert_eq!((got[0].len, got[0].rss, got[0].kind), (frame.len, frame.rss(), frame.kind()));
+    let said = Completion {
+        buf: got[0].buf,
+        len: frame.len(),
+        between: got[0].between,
+        rss: 5,
+        kind: 6,
+        mark: frame.mark(),
+    };
+    assert_eq!(got[0], said);
     let mut bytes = vec![0; 128];
     m.get(BUFFERS, got[0].buf, 0, &mut bytes, 128);
     bytes
@@ -65,6 +74,18 @@ fn pieces_arrive_as_one_frame() {
                 let frame = Frame::gathered(pieces[0], &pieces[1..], len as u16, 5, 6);
                 let got = through(interface.clone(), frame);
                 assert_eq!(got, want, "{} cut at {cuts:?}, {len} B", interface.name());
+            }
+        }
+    }
+}
+
+/// Any mark, beside the shortest and the longest length of these buffers.
+#[test]
+fn a_mark_arrives_with_its_frame() {
+    for interface in interfaces() {
+        for mark in [0, 1, 1 << 16, 0xffff_0000, u32::MAX] {
+            for len in [0, 128] {
+                through(interface.clone(), Frame::new(&[2; 128], len, 5, 6).marked(mark));
             }
         }
     }

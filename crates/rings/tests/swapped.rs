@@ -33,14 +33,19 @@ fn the_host_gets_the_frames_own_buffer_and_the_nic_the_hosts_empty_one() {
         (0..BUFFERS.count).for_each(|buf| m.put(BUFFERS, Buf(buf.into()), 0, &[buf as u8; 128], 128));
         let lies = Cell::new(own);
         let mut out = [Outcome::BadFrame];
-        rx.deliver(m, 0, &[Frame::lying(&lies, 100, 5, 6)], &mut out);
+        let frame = Frame::lying(&lies, 100, 5, 6).marked(7);
+        rx.deliver(m, 0, &[frame], &mut out);
         assert_eq!(out, [Outcome::Delivered], "{name}");
         let empty = lies.get();
         assert_ne!(empty, own, "{name}");
         let (m, rx, _, pool) = world.cores[0].parts();
-        let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; 2];
+        let mut got = [Completion::NONE; 2];
         assert_eq!(rx.rx_burst(m, pool, &mut got), 1);
-        assert_eq!(got[0], Completion { buf: own, len: 100, rss: 5, kind: 6 }, "{name}");
+        assert_eq!(
+            got[0],
+            Completion { buf: own, len: 100, between: got[0].between, rss: 5, kind: 6, mark: 7 },
+            "{name}"
+        );
         for buf in [own, empty] {
             let mut bytes = [0xff; 128];
             m.get(BUFFERS, buf, 0, &mut bytes, 128);

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use memory::native::{Buffers, Table};
-use memory::{Backing, Buf, Geometry, Memory, NativeView, Region, Space};
+use memory::{Backing, Geometry, Memory, NativeView, Region, Space};
 use packet::kv::{HEADER, Op, Reply, Request, Status};
 use packet::{checksum, parse};
 use rings::Completion;
@@ -47,7 +47,7 @@ struct Server<'r> {
 
 impl Server<'_> {
     fn step(&mut self, frame: &[u8]) {
-        let c = Completion { buf: Buf(0), len: frame.len() as u16, rss: 0, kind: 0 };
+        let c = Completion { len: frame.len() as u16, ..Completion::NONE };
         self.m.put(self.frames, c.buf, 0, frame, c.len.into());
         let mut batch = Batch::default();
         self.app.process(&mut self.m, self.frames, &[c], &mut batch);

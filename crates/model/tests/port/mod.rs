@@ -93,7 +93,7 @@ impl Core {
 
     /// Receives a burst and works on it; how many frames.
     pub(crate) fn receive(&mut self, m: &mut View) -> usize {
-        let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; BURST];
+        let mut got = [Completion::NONE; BURST];
         let n = self.host.rx_burst(m, &mut self.pool, &mut got);
         for c in &got[..n] {
             let mut payload = [0; MARK];

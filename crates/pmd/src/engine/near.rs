@@ -1,7 +1,7 @@
 //! The near end of a port's wire: what comes from it goes through the pipeline into the rings, and is counted.
 
 use arrayvec::ArrayVec;
-use rings::{Frame, Outcome, Rest};
+use rings::Outcome;
 
 use super::burst::Burst;
 use super::incoming::Incoming;
@@ -47,14 +47,13 @@ impl Near {
         tags.begin();
         for f in frames.take(BURST) {
             match pipeline.admit(&f) {
-                Ok((queue, frame)) => passed.push((queue, tags.tag(&f), frame.len, frame.meta)),
+                Ok((queue, frame)) => passed.push((queue, tags.tag(&f), frame)),
                 Err(outcome) => refuse(counters, outcome),
             }
         }
         let mut burst = Burst::new();
-        for (queue, at, len, meta) in passed {
-            let (head, len) = (tags.copy(at), len + TAG as u16);
-            burst.push(queue, Frame { head, rest: Rest::Nothing, len, meta });
+        for (queue, at, frame) in passed {
+            burst.push(queue, frame.copied(tags.copy(at), frame.len() + TAG as u16));
         }
         rings.deliver(counters, &burst)
     }

@@ -69,8 +69,7 @@ impl Pipeline {
             return Err(Outcome::BadFrame);
         }
         let kind = class.kind | if class.hashed { HASHED } else { 0 };
-        let described = Frame::new(f.head, len, class.rss, kind);
-        Ok((class.queue, Frame { rest: f.rest, ..described }))
+        Ok((class.queue, Frame::new(f.head, len, class.rss, kind).with_rest(f.rest)))
     }
 
     /// Filters, parses and steers a frame that begins with `head`. What the parser finds in a usual frame stays in

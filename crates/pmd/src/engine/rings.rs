@@ -82,7 +82,7 @@ impl Rings {
         let front = self.front;
         let fates = || frames.iter().zip(outcomes.iter());
         let delivered = fates().filter(|(_, o)| **o == Outcome::Delivered);
-        let bytes = delivered.clone().map(|(f, _)| u64::from(f.len - front)).sum();
+        let bytes = delivered.clone().map(|(f, _)| u64::from(f.len() - front)).sum();
         let stored = delivered.count();
         add(&counters.outcome[Outcome::Delivered as usize], stored as u64);
         add(&counters.bytes, bytes);

@@ -260,4 +260,4 @@ pub(crate) fn send(q: *mut TxQueue, segments: &[Segment]) -> (usize, usize) {
 }
 
 /// An empty completion.
-pub(crate) const NONE: Completion = Completion { buf: memory::Buf(0), len: 0, rss: 0, kind: 0 };
+pub(crate) const NONE: Completion = Completion::NONE;

@@ -33,37 +33,71 @@ pub struct Frame<'a> {
     pub head: &'a [u8],
     /// What follows `head`. Zeros follow the last piece until `len`.
     pub rest: Rest<'a>,
-    /// Bytes, without FCS.
-    pub len: u16,
-    /// RSS hash in the lower half, packet type and mark in the upper, as a completion has them. One word, not two:
-    /// a processor that reads at once what it wrote in two pieces first waits for all its earlier stores.
-    pub meta: u64,
+    /// The number of its flow on the card; 0 where it has none, or the card keeps none. Frames of one flow have one
+    /// number. A card that tells flows apart by their hash alone gives that. No completion has it.
+    pub flow: u32,
+    /// RSS hash in the lower half, packet type in the upper, as a completion has them. One word, not two: a processor
+    /// that reads at once what it wrote in two pieces first waits for all its earlier stores.
+    pub(crate) meta: u64,
+    /// Length and mark in the same way.
+    pub(crate) size: u64,
 }
 
-/// Hash, type and mark as the word of a frame.
+/// Two numbers as a word of a frame.
 #[inline(always)]
-const fn meta(rss: u32, kind: u32) -> u64 {
-    rss as u64 | (kind as u64) << 32
+const fn word(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << 32
 }
 
 impl<'a> Frame<'a> {
-    /// A frame of one piece.
+    /// A frame of one piece, without mark and flow, as those below.
     #[inline(always)]
     pub const fn new(head: &'a [u8], len: u16, rss: u32, kind: u32) -> Frame<'a> {
-        Frame { head, rest: Rest::Nothing, len, meta: meta(rss, kind) }
+        let (meta, size) = (word(rss, kind), word(len as u32, 0));
+        Frame { head, rest: Rest::Nothing, flow: 0, meta, size }
+    }
+
+    /// The same that lies in `rest` as well.
+    #[inline(always)]
+    pub const fn with_rest(self, rest: Rest<'a>) -> Frame<'a> {
+        Frame { rest, ..self }
+    }
+
+    /// The same with a mark, for its completion; 0 is none.
+    #[inline(always)]
+    pub const fn marked(self, mark: u32) -> Frame<'a> {
+        Frame { size: word(self.len() as u32, mark), ..self }
+    }
+
+    /// The same with other bytes, `head` being all that there are.
+    #[inline(always)]
+    pub const fn copied(self, head: &'a [u8], len: u16) -> Frame<'a> {
+        Frame { head, rest: Rest::Nothing, size: word(len as u32, self.mark()), ..self }
+    }
+
+    /// Bytes, without FCS.
+    #[inline(always)]
+    pub const fn len(&self) -> u16 {
+        self.size as u16
+    }
+
+    /// The mark that the card gave it.
+    #[inline(always)]
+    pub const fn mark(&self) -> u32 {
+        (self.size >> 32) as u32
     }
 
     /// A frame of several pieces.
     #[inline(always)]
     pub const fn gathered(head: &'a [u8], more: &'a [&'a [u8]], len: u16, rss: u32, kind: u32) -> Frame<'a> {
         let rest = if more.is_empty() { Rest::Nothing } else { Rest::Pieces(more) };
-        Frame { head, rest, len, meta: meta(rss, kind) }
+        Frame::new(head, len, rss, kind).with_rest(rest)
     }
 
     /// A frame that lies in `buf`, a buffer of the pool that the interface is bound to.
     #[inline(always)]
     pub const fn lying(buf: &'a Cell<Buf>, len: u16, rss: u32, kind: u32) -> Frame<'a> {
-        Frame { head: &[], rest: Rest::Buffer(buf), len, meta: meta(rss, kind) }
+        Frame::new(&[], len, rss, kind).with_rest(Rest::Buffer(buf))
     }
 
     /// RSS hash.
@@ -72,7 +106,7 @@ impl<'a> Frame<'a> {
         self.meta as u32
     }
 
-    /// Packet type and mark.
+    /// Packet type.
     #[inline(always)]
     pub const fn kind(&self) -> u32 {
         (self.meta >> 32) as u32
@@ -81,7 +115,7 @@ impl<'a> Frame<'a> {
     /// The bytes of the first piece that belong to the frame.
     #[inline(always)]
     pub fn bytes(&self) -> &'a [u8] {
-        &self.head[..self.head.len().min(self.len as usize)]
+        &self.head[..self.head.len().min(usize::from(self.len()))]
     }
 
     /// Whether storing it writes into the empty buffer.
@@ -95,7 +129,7 @@ impl<'a> Frame<'a> {
     #[inline(always)]
     pub(crate) fn store<M: Memory>(&self, m: &mut M, b: M::Buffers, empty: Buf) -> Buf {
         match self.rest {
-            Rest::Nothing => m.put(b, empty, 0, self.bytes(), u32::from(self.len)),
+            Rest::Nothing => m.put(b, empty, 0, self.bytes(), u32::from(self.len())),
             Rest::Pieces(more) => self.gather(m, b, empty, more),
             Rest::Buffer(lies) => return lies.replace(empty),
         }
@@ -105,7 +139,7 @@ impl<'a> Frame<'a> {
     /// Apart, to keep the usual frame of one piece short.
     #[inline(never)]
     fn gather<M: Memory>(&self, m: &mut M, b: M::Buffers, buf: Buf, more: &[&[u8]]) {
-        let len = usize::from(self.len);
+        let len = usize::from(self.len());
         let mut off = 0;
         for piece in [self.head].iter().chain(more) {
             let piece = &piece[..piece.len().min(len - off)];

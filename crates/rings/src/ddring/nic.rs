@@ -69,7 +69,7 @@ impl<M: Memory> Ring<M> {
             m.put_ahead(b, self.words.descriptor, self.head.wrapping_add(AHEAD));
         }
         let [raw, _] = m.read(self.words.descriptor, self.head);
-        let buf = match m.check(b, raw, u32::from(frame.len)) {
+        let buf = match m.check(b, raw, u32::from(frame.len())) {
             Ok(buf) => buf,
             Err(_) if m.check(b, raw, 0).is_ok() => return Outcome::BadFrame,
             Err(_) => {

@@ -6,16 +6,16 @@ use crate::contract::{Buffers, Completion, Frame};
 
 // ## Words
 
-/// Words of a descriptor: `[address, 0]` to the NIC, `[rss | kind << 32, length << 16 | done]` back.
+/// Words of a descriptor: `[address, 0]` to the NIC, `[rss | kind << 32, length | done << 16 | mark << 32]` back:
+/// length and mark as in a [`Completion`].
 pub(super) const WORDS: usize = 2;
 /// The descriptor is done: the NIC has stored a frame.
-const DONE: u64 = 1;
-const LENGTH: u32 = 16;
+const DONE: u64 = 1 << u16::BITS;
 
 /// What the NIC writes back over a descriptor once `frame` lies in its buffer.
 #[inline(always)]
 pub(super) fn written_back(frame: &Frame<'_>) -> [u64; WORDS] {
-    [frame.meta, u64::from(frame.len) << LENGTH | DONE]
+    [frame.meta, frame.size | DONE]
 }
 
 /// The words of one ring that a receiving core reads and writes: alike for one core and for several.
@@ -54,9 +54,8 @@ impl<M: Memory> Words<M> {
     pub(crate) fn frame(&self, m: &mut M, b: M::Buffers, i: u64) -> Result<Completion, Buf> {
         let [meta, status] = m.read(self.descriptor, i);
         let [raw] = m.read(self.buffer, i);
-        let len = (status >> LENGTH) as u16;
-        match m.check(b, raw, u32::from(len)) {
-            Ok(buf) => Ok(Completion { buf, len, rss: meta as u32, kind: (meta >> 32) as u32 }),
+        match m.check(b, raw, u32::from(status as u16)) {
+            Ok(buf) => Ok(Completion::of(buf, meta, status)),
             Err(_) => Err(Buf(raw)),
         }
     }

@@ -93,7 +93,7 @@ impl<M: Memory> Reader<M> {
 
     /// The body of that entry.
     #[inline(always)]
-    pub(crate) fn body(&self, m: &mut M) -> [u64; 2] {
+    pub(crate) fn body(&self, m: &mut M) -> [u64; 3] {
         m.body(self.entries, self.head)
     }
 

@@ -229,7 +229,7 @@ impl<M: Memory> Consumer<M> {
             }
         }
         let [raw] = m.read(self.descriptor, self.head);
-        m.check(b, raw, u32::from(frame.len)).map_err(|_| {
+        m.check(b, raw, u32::from(frame.len())).map_err(|_| {
             let named = m.check(b, raw, 0).is_ok();
             self.faults += u64::from(!named);
             if named { Outcome::BadFrame } else { empty }

@@ -1,11 +1,16 @@
-//! The completion entry, one format for all interfaces: `[buffer, rss | kind << 32, 0, signal]`.
+//! The completion entry, one format for all interfaces: `[buffer, rss | kind << 32, length | mark << 32,
+//! signal]`.
+//!
+//! | word | written by | read by | ordering |
+//! |---|---|---|---|
+//! | buffer, hash and type, length and mark | NIC | core | body, published by the signal; of a notice alone all are zero and nobody reads them |
+//! | signal | NIC | core | publish -> acquire: the words before it and the payload are valid |
 //!
 //! The signal holds what a receiver must know before it reads on:
 //!
 //! | from bit | what |
 //! |---|---|
 //! | 0 | the generation |
-//! | 1 | the frame's length |
 //! | 17 | whether the entry holds a frame |
 //! | 18 | whether it tells of a consumed buffer: a notice |
 //! | 20 | Ax ring of that buffer |
@@ -14,17 +19,17 @@
 //! The generation bit is the sense reversal of rxbisect §2. It flips on every pass through the ring, so an
 //! entry needs no clearing and the reader never writes. Rings start as zeros, hence the first generation is 1.
 //! What an entry tells of begins at bit 17, so one shift takes it out.
+//! Length and mark lie in their word as in a [`Completion`](crate::Completion): one store takes both there.
 
 use memory::{Buf, Memory};
 
-use crate::contract::{Completion, Frame};
+use crate::contract::Frame;
 
 /// Words of an entry.
 pub(crate) const WORDS: usize = 4;
 
-const LENGTH: u32 = 1;
 /// What the entry tells begins here.
-const TELLS: u32 = LENGTH + u16::BITS;
+const TELLS: u32 = 17;
 const RING: u32 = 20;
 const INDEX: u32 = 32;
 const _: () = assert!(crate::sizes::MOST_QUEUES <= 1 << (INDEX - RING), "a ring's number has 12 bits");
@@ -95,8 +100,7 @@ pub(crate) fn notice_in(signal: u64) -> u64 {
 /// Entry `i` for a frame in `buf`; `notice` is 0 or tells of a consumption.
 #[inline(always)]
 pub(crate) fn frame(buf: Buf, f: &Frame<'_>, notice: u64, i: u64, shift: u32) -> [u64; WORDS] {
-    let signal = generation(i, shift) | FRAME | notice | u64::from(f.len) << LENGTH;
-    [buf.0, f.meta, 0, signal]
+    [buf.0, f.meta, f.size, generation(i, shift) | FRAME | notice]
 }
 
 /// Entry `i` that tells of a consumption alone.
@@ -113,28 +117,17 @@ pub(crate) fn waiting<M: Memory>(m: &mut M, entries: M::Words<WORDS>, head: u64,
     written.filter(|(_, signal)| signal & FRAME != 0).count() as u64
 }
 
-/// The frame's length, in bytes.
-#[inline(always)]
-pub(crate) fn length(signal: u64) -> u16 {
-    (signal >> LENGTH) as u16
-}
-
-/// What the receiver gets.
-#[inline(always)]
-pub(crate) fn completion(buf: Buf, meta: u64, signal: u64) -> Completion {
-    Completion { buf, len: length(signal), rss: meta as u32, kind: (meta >> 32) as u32 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contract::Completion;
 
     #[test]
     fn a_zeroed_or_old_entry_is_not_fresh_in_any_pass() {
-        for shift in [1, 2, 6] {
+        for shift in [1, 2, 6, 16, 17, 20] {
             let n = 1u64 << shift;
             assert!(!fresh(0, 3 % n, shift), "zeros are not of the first pass");
-            for i in 0..5 * n {
+            for i in (0..5 * n).step_by(n as usize / 64 + 1) {
                 assert!(fresh(generation(i, shift), i, shift));
                 assert!(!fresh(generation(i, shift), i + n, shift), "what the last pass left");
             }
@@ -143,11 +136,12 @@ mod tests {
 
     #[test]
     fn fields_survive_the_round_trip() {
-        let f = Frame::new(&[], u16::MAX, 0xdead_beef, 0xffff_0001);
+        let f = Frame::new(&[], u16::MAX, 0xdead_beef, 0xffff_0001).marked(0x8765_4321);
         let notice = notice(4095, 0x1_2345_6789);
-        let [raw, meta, _, signal] = frame(Buf(77), &f, notice, 9, 2);
-        let want = Completion { buf: Buf(77), len: u16::MAX, rss: 0xdead_beef, kind: 0xffff_0001 };
-        assert_eq!(completion(Buf(raw), meta, signal), want);
+        let [raw, meta, size, signal] = frame(Buf(77), &f, notice, 9, 2);
+        let (rss, kind, mark) = (0xdead_beef, 0xffff_0001, 0x8765_4321);
+        let want = Completion { buf: Buf(77), len: u16::MAX, between: 0, rss, kind, mark };
+        assert_eq!(Completion::of(Buf(raw), meta, size), want);
         assert_eq!((notice_in(signal), signal & FRAME), (notice, FRAME));
         assert_eq!(Tells::of(signal), Tells::both(notice));
         let following = super::notice(4095, 0x2345_678a);

@@ -1,6 +1,6 @@
 //! The host half of `rxbisect`: one Bx ring, and the Ax rings linked to it (rxbisect §4.2).
 
-use memory::{Buf, Memory};
+use memory::Memory;
 
 use super::Sizes;
 use crate::contract::{Buffers, CHUNK, Completion, Host, Spec};
@@ -80,7 +80,7 @@ impl<M: Memory> HostHalf<M> {
             if !reader.is_fresh(signal) || frame && taken == out.len() {
                 break;
             }
-            let [raw, meta] = reader.body(m);
+            let [raw, meta, size] = reader.body(m);
             reader.pass();
             match entry::notice_in(signal) {
                 0 => foreign += 1,
@@ -90,8 +90,8 @@ impl<M: Memory> HostHalf<M> {
             if !frame {
                 continue;
             }
-            if let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) {
-                out[taken] = entry::completion(buf, meta, signal);
+            if let Ok(buf) = m.check(buffers, raw, u32::from(size as u16)) {
+                out[taken] = Completion::of(buf, meta, size);
                 taken += 1;
             } else {
                 faults += 1;
@@ -130,9 +130,9 @@ fn read_usual<M: Memory>(
             break signal;
         }
         let Some(slot) = slots.next() else { break signal };
-        let [raw, meta] = ahead.body(m);
-        let Ok(buf) = m.check(buffers, raw, u32::from(entry::length(signal))) else { break signal };
-        *slot = entry::completion(buf, meta, signal);
+        let [raw, meta, size] = ahead.body(m);
+        let Ok(buf) = m.check(buffers, raw, u32::from(size as u16)) else { break signal };
+        *slot = Completion::of(buf, meta, size);
         ahead.pass();
         due = due.next();
     };
@@ -186,7 +186,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     /// The NIC half has written every notice that it held back ([`Nic::stop`](crate::Nic::stop) and
     /// [`Nic::stop_queue`](crate::Nic::stop_queue)): what it has not told of is still posted.
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        let mut frames = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; CHUNK];
+        let mut frames = [Completion::NONE; CHUNK];
         loop {
             let taken = self.read(m, &mut frames);
             if taken == 0 {

@@ -5,8 +5,8 @@ use memory::{Buf, Memory};
 use super::{CORES, SLOTS, Sizes};
 use crate::contract::{Buffers, CHUNK, Completion, Host, Spec};
 use crate::parts::completions::Reader;
+use crate::parts::empties;
 use crate::parts::lock::Locked;
-use crate::parts::{empties, entry};
 
 // ## Host half
 
@@ -47,13 +47,13 @@ impl<M: Memory> HostHalf<M> {
     /// The next completion: its frame, or `None` in it if it named no buffer.
     #[inline(always)]
     fn receive(&mut self, m: &mut M) -> Option<Option<Completion>> {
-        let signal = self.reader.signal(m)?;
-        let [raw, meta] = self.reader.body(m);
+        self.reader.signal(m)?;
+        let [raw, meta, size] = self.reader.body(m);
         self.reader.pass();
         self.owed += 1;
-        let frame = m.check(self.buffers, raw, u32::from(entry::length(signal))).ok();
+        let frame = m.check(self.buffers, raw, u32::from(size as u16)).ok();
         self.faults += u64::from(frame.is_none());
-        Some(frame.map(|buf| entry::completion(buf, meta, signal)))
+        Some(frame.map(|buf| Completion::of(buf, meta, size)))
     }
 
     /// Makes slots that stopped cores left a debt of ours: all of them, or our share if we start. Once all

@@ -27,7 +27,12 @@ pub fn mark(queue: u16, n: u64) -> [u8; MARK] {
 /// The frame for a mark. What its completion must say follows from the mark.
 pub fn frame(mark: &[u8; MARK], len: u16) -> Frame<'_> {
     let (n, code) = words(mark);
-    Frame::new(mark, len, code as u32, n as u32)
+    Frame::new(mark, len, code as u32, n as u32).marked(on_card(code))
+}
+
+/// The mark that the card gives a frame.
+fn on_card(code: u64) -> u32 {
+    (code >> 32) as u32
 }
 
 fn words(mark: &[u8; MARK]) -> (u64, u64) {
@@ -145,7 +150,7 @@ impl Ledger {
     /// The payload is not what was delivered with this completion, or the frame is out of order.
     pub fn receive(&mut self, queue: u16, got: Completion, payload: &[u8; MARK]) -> Result<(), Violation> {
         let (n, code) = words(payload);
-        let of_queue = code == scramble(queue, n) && got.rss == code as u32;
+        let of_queue = code == scramble(queue, n) && got.rss == code as u32 && got.mark == on_card(code);
         if !of_queue || got.kind != n as u32 || usize::from(got.len) < MARK {
             return Err(Violation::Payload { got, n });
         }
@@ -263,7 +268,17 @@ mod tests {
     fn completion(queue: u16, n: u64) -> (Completion, [u8; MARK]) {
         let mark = mark(queue, n);
         let f = frame(&mark, 64);
-        (Completion { buf: Buf(0), len: f.len, rss: f.rss(), kind: f.kind() }, mark)
+        (
+            Completion {
+                buf: Buf(0),
+                len: f.len(),
+                rss: f.rss(),
+                kind: f.kind(),
+                mark: f.mark(),
+                ..Completion::NONE
+            },
+            mark,
+        )
     }
 
     fn books(numbers: &[u64]) -> (Offered, Ledger) {
@@ -350,5 +365,6 @@ mod tests {
         let (mut torn, old) = (good, mark(1, 1 << 40 | 9));
         torn[4..8].copy_from_slice(&old[4..8]);
         assert!(ledger.receive(1, got, &torn).is_err(), "half old");
+        assert!(ledger.receive(1, Completion { mark: 0, ..got }, &good).is_err(), "its mark is lost");
     }
 }

@@ -30,5 +30,6 @@ pub const WORDS: [&[(&str, usize)]; 6] = [
 
 /// What such a word is overwritten with: anything, and often what is nearly right.
 pub fn value() -> impl Strategy<Value = u64> {
-    prop_oneof![any::<u64>(), 0..64u64, (0..64u64).prop_map(|n| n.wrapping_neg())]
+    let signal = (0..8u64, 0..64u64).prop_map(|(bits, low)| bits << 16 | low);
+    prop_oneof![any::<u64>(), 0..64u64, (0..64u64).prop_map(|n| n.wrapping_neg()), signal]
 }

@@ -15,7 +15,7 @@ const fn word(name: &'static str, class: Class) -> Field {
 
 /// What a slot gets for which there is no buffer.
 const NONE: Buf = Buf(u64::MAX);
-const DONE: u64 = 1;
+const DONE: u64 = 1 << 16;
 
 /// Binds the NIC half of a single consumer, and threads that take its place.
 pub(crate) fn build(
@@ -110,8 +110,9 @@ impl<M: Memory> Host<M> for HostHalf<M> {
                 let slot = self.slot(k);
                 let [meta, status] = m.read(self.descriptor, slot);
                 let [buf] = m.read(self.buffer, slot);
-                let (len, rss, kind) = ((status >> 16) as u16, meta as u32, (meta >> 32) as u32);
-                *out = Completion { buf: Buf(buf), len, rss, kind };
+                let (len, mark) = (status as u16, (status >> 32) as u32);
+                let (rss, kind) = (meta as u32, (meta >> 32) as u32);
+                *out = Completion { buf: Buf(buf), len, between: 0, rss, kind, mark };
                 self.post(m, slot, new);
             }
             m.or(self.read_done, 0, (0..n).fold(0, |bits, k| bits | 1 << self.slot(first + k)));

@@ -10,7 +10,7 @@ use crate::common::{Plain, Store};
 use crate::listing_ring::build;
 use crate::port::{Build, Port, apart, shared};
 
-const DONE: u64 = 1;
+const DONE: u64 = 1 << 16;
 
 /// A slot of the ring, as the NIC sees it.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -73,11 +73,13 @@ impl HostHalf<'_> {
             if (signal ^ !(head >> shift)) & 1 != 0 {
                 break;
             }
-            let (raw, meta) = (word(0).load(Relaxed), word(1).load(Relaxed));
+            let [raw, meta, size] = [0, 1, 2].map(|k| word(k).load(Relaxed));
             head = head.wrapping_add(1);
-            let len = (signal >> 1) as u16;
+            let len = size as u16;
             if raw < buffers && u32::from(len) <= room {
-                out[taken] = Completion { buf: Buf(raw), len, rss: meta as u32, kind: (meta >> 32) as u32 };
+                let (rss, kind) = (meta as u32, (meta >> 32) as u32);
+                let (between, mark) = ((size >> 16) as u16, (size >> 32) as u32);
+                out[taken] = Completion { buf: Buf(raw), len, between, mark, rss, kind };
                 taken += 1;
             } else {
                 self.faults += 1;
@@ -131,8 +133,9 @@ impl NicHalf<'_> {
         let at = self.head as usize % self.ring.descriptor.len();
         let entry = &self.ring.completion[at];
         entry[0].store(self.ring.descriptor[at].load(Relaxed), Relaxed);
-        entry[1].store(frame.meta, Relaxed);
-        let signal = !(self.head >> self.shift) & 1 | 1 << 17 | u64::from(frame.len) << 1;
+        entry[1].store(u64::from(frame.rss()) | u64::from(frame.kind()) << 32, Relaxed);
+        entry[2].store(u64::from(frame.len()) | u64::from(frame.mark()) << 32, Relaxed);
+        let signal = !(self.head >> self.shift) & 1 | 1 << 17;
         entry[3].store(signal, Release); // partner: `HostHalf::rx_burst`'s acquire
         self.head += 1;
     }

@@ -65,7 +65,7 @@ impl Buffers<NativeView<'_>> for Spares {
     }
 }
 
-const NOTHING: Completion = Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 };
+const NOTHING: Completion = Completion::NONE;
 
 #[inline(never)]
 fn generic_burst<'r>(

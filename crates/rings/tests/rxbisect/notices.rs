@@ -76,7 +76,7 @@ fn a_host_notices_when_order_is_broken() {
     let (mut world, plain) = world(PROMPT, 1);
     world.nic.arrive(0, 2, LEN).unwrap();
     // The first entry, a frame of the first generation, claims descriptor 1.
-    plain.poke("rxbisect.bx.entry", 0, 3, 1 | (LEN as u64) << 1 | 1 << 17 | 1 << 18 | 1 << 32);
+    plain.poke("rxbisect.bx.entry", 0, 3, 1 | 1 << 17 | 1 << 18 | 1 << 32);
     assert_eq!(world.cores[0].poll(32), Ok(2));
     assert_eq!(counter(&world.cores[0].counters(), "faults"), 2);
 }

@@ -68,7 +68,8 @@ fn arrive(m: &mut View, mut card: CardRings, steer: &packet::Steer, book: &Book)
         head[..8].copy_from_slice(&flow.to_le_bytes());
         head[8..].copy_from_slice(&n.to_le_bytes());
         let (queue, mut out) = (steer.queue(hash(flow)), [Outcome::BadFrame]);
-        card.deliver(m, queue, &[Frame::new(&head, 1500, hash(flow), 0)], &mut out);
+        let frame = Frame::new(&head, 1500, hash(flow), 0).marked(flow as u32 + 1);
+        card.deliver(m, queue, &[frame], &mut out);
         let mut meter = book.meter.borrow_mut();
         match out[0] {
             Outcome::Delivered => meter.passing += 1,
@@ -82,12 +83,13 @@ fn work<H: Host<View>>(m: &mut View, b: PoolId, queue: u16, mut host: H, mut poo
     let seen = Seen::default();
     host.fill(m, &mut pool);
     while !m.stopped() {
-        let mut got = [Completion { buf: Buf(0), len: 0, rss: 0, kind: 0 }; BURST as usize];
+        let mut got = [Completion::NONE; BURST as usize];
         let n = host.rx_burst(m, &mut pool, &mut got);
         for frame in &got[..n] {
             let mut head = [0; 16];
             m.get(b, frame.buf, 0, &mut head, 16);
             let word = |at: usize| u64::from_le_bytes(head[at..at + 8].try_into().unwrap());
+            assert_eq!(u64::from(frame.mark), word(0) + 1, "its mark passes the emulator as well");
             seen.borrow_mut().push((queue, word(0), word(8)));
             m.work(1600);
             pool.give(m, &[frame.buf]);

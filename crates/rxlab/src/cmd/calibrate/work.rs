@@ -190,7 +190,7 @@ impl<'r> Work<'r> {
                     passed += 1;
                 }
                 black_box(&mut queues);
-                bytes += black_box(&burst[..passed]).iter().map(|f| u64::from(f.len)).sum::<u64>();
+                bytes += black_box(&burst[..passed]).iter().map(|f| u64::from(f.len())).sum::<u64>();
             }
         });
         black_box(bytes);

@@ -9,26 +9,6 @@
 #include <stdlib.h>
 
 /**
- * The IPv4 header's checksum is right.
- */
-#define RXLAB_IP_GOOD (1 << 16)
-
-/**
- * The IPv4 header's checksum is wrong.
- */
-#define RXLAB_IP_BAD (1 << 17)
-
-/**
- * The checksum of TCP or UDP is right, or the UDP sender made none.
- */
-#define RXLAB_L4_GOOD (1 << 18)
-
-/**
- * The checksum of TCP or UDP is wrong.
- */
-#define RXLAB_L4_BAD (1 << 19)
-
-/**
  * Outcomes of a received frame.
  */
 #define RXLAB_OUTCOMES 9
@@ -39,11 +19,6 @@
 #define RXLAB_HOST_COUNTERS 8
 
 /**
- * The RSS value of a frame is a hash.
- */
-#define RXLAB_HASHED (1 << 20)
-
-/**
  * Entries of the largest indirection table.
  */
 #define RXLAB_RETA 512
@@ -52,16 +27,6 @@
  * Bytes of the longest RSS key.
  */
 #define RXLAB_KEY 52
-
-/**
- * Addresses that a port listens to.
- */
-#define RXLAB_MACS 16
-
-/**
- * Multicast groups that a port listens to.
- */
-#define RXLAB_GROUPS 64
 
 /**
  * The most Rx and the most Tx queues of a port.
@@ -82,6 +47,41 @@
  * Bytes of a tag: number and flow.
  */
 #define RXLAB_TAG 16
+
+/**
+ * Addresses that a port listens to.
+ */
+#define RXLAB_MACS 16
+
+/**
+ * Multicast groups that a port listens to.
+ */
+#define RXLAB_GROUPS 64
+
+/**
+ * The IPv4 header's checksum is right.
+ */
+#define RXLAB_IP_GOOD (1 << 16)
+
+/**
+ * The IPv4 header's checksum is wrong.
+ */
+#define RXLAB_IP_BAD (1 << 17)
+
+/**
+ * The checksum of TCP or UDP is right, or the UDP sender made none.
+ */
+#define RXLAB_L4_GOOD (1 << 18)
+
+/**
+ * The checksum of TCP or UDP is wrong.
+ */
+#define RXLAB_L4_BAD (1 << 19)
+
+/**
+ * The frame has an RSS hash, or another number to steer by.
+ */
+#define RXLAB_HASHED (1 << 20)
 
 /**
  * Where a port's frames come from.
@@ -457,10 +457,6 @@ struct rxlab_completion {
    */
   uint32_t kind;
 };
-/**
- * No frame: what a receive call fills.
- */
-#define rxlab_completion_NONE (rxlab_completion){ .buf = (uint64_t){  }, .len = 0, .between = 0, .mark = 0, .rss = 0, .kind = 0 }
 
 /**
  * What a burst did with the spares that it was given.

@@ -78,7 +78,7 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
     /// A worker that receives up to `burst` frames at a time (at least 1) into `frames`.
     pub fn new(host: H, tx: T, pool: B, frames: M::Buffers, app: A, burst: usize) -> Self {
         let burst = burst.max(1);
-        let nothing = Completion::NONE;
+        let nothing = Completion::none();
         Worker {
             host,
             tx,

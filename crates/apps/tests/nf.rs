@@ -43,7 +43,7 @@ fn real_and_declared_numbers_lead_the_same_way() {
 /// The lines that `n` frames touch, the route's among them.
 fn touched(extra: u32, seed: u64, n: usize) -> Vec<u64> {
     let frame = ipv4(A, B, (5, 6), L4::Udp, 64, b"payload");
-    let c = Completion { len: frame.len() as u16, ..Completion::NONE };
+    let c = Completion { len: frame.len() as u16, ..Completion::none() };
     let mut m = Tally { frame, ..Tally::default() };
     nf(&Numbers::declared(), (), extra, seed).process(&mut m, (), &vec![c; n], &mut Batch::default());
     m.touches

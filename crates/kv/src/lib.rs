@@ -41,7 +41,7 @@ pub extern "C" fn rxlab_kv_new(partition: u32, partitions: u32, items: u64) -> *
 pub unsafe extern "C" fn rxlab_kv_serve(kv: *mut KvHandle, frame: *mut u8, len: u16, room: u16) -> u16 {
     // SAFETY: the caller's promise.
     let KvHandle { app, m, batch } = unsafe { &mut *kv };
-    let c = Completion { buf: Buf(frame.expose_provenance() as u64), len, ..Completion::NONE };
+    let c = Completion { buf: Buf(frame.expose_provenance() as u64), len, ..Completion::none() };
     // SAFETY: the one buffer that is used has `room` bytes behind its address, which are this call's own.
     let frames = unsafe { Foreign::new(0, room.into()) };
     let replies = batch.counters.sent;

@@ -1,7 +1,8 @@
 //! The frames that the software NIC "receives": a fixed set of UDP flows, numbered frame by frame.
 
-use nic::{Class, Port};
+use nic::{Class, Incoming, Port};
 use packet::checksum;
+use rings::Frame;
 
 use crate::ledger::Place;
 use crate::stamp::{AT, BYTES, Stamp};
@@ -36,8 +37,10 @@ impl Flows {
     /// takes no such frame.
     pub(crate) fn new<R>(port: &Port<R>, count: u32, len: u16, queues: u16) -> Option<Flows> {
         let heads: Vec<_> = (0..count).map(|flow| head(flow, len)).collect();
-        let classes: Option<Vec<_>> = heads.iter().map(|h| port.classify(h, u32::from(len))).collect();
-        let classes = classes?;
+        let admit = |h| port.pipeline().admit(&Incoming::whole(h, u32::from(len)));
+        let classes: Result<Vec<_>, _> = heads.iter().map(|h: &[u8; SHORTEST]| admit(h)).collect();
+        // The number 0 is that of no flow.
+        let classes: Vec<_> = (1..).zip(classes.ok()?).map(|(flow, class)| Class { flow, ..class }).collect();
         let sums = heads.iter().map(|h| sum(h, len)).collect();
         Some(Flows { chunks: schedule(&classes, queues), heads, sums, classes, len })
     }
@@ -70,9 +73,9 @@ impl Flows {
 
     /// The frame of `flow` as it was stamped last.
     #[inline]
-    pub(crate) fn frame(&self, flow: u32) -> rings::Frame<'_> {
+    pub(crate) fn frame(&self, flow: u32) -> Frame<'_> {
         let (head, class) = (&self.heads[flow as usize], &self.classes[flow as usize]);
-        rings::Frame::new(head, self.len, class.rss, class.kind)
+        class.frame(&Incoming::whole(head, u32::from(self.len)))
     }
 }
 

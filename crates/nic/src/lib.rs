@@ -1,21 +1,23 @@
 //! The device: a port that takes frames from the wire and hands them to a receive interface, and one
 //! that takes frames from transmit rings to the wire.
 //!
-//! Receive: parse -> RSS -> admit ([`Port`]) -> deliver (a [`rings::Nic`]). Every frame ends in one
-//! named [`rings::Outcome`], counted per queue. The pipeline is generic over [`memory::Memory`]: the
+//! Receive: filter -> parse -> steer ([`Pipeline`]) -> admit ([`Port`]) -> deliver (a [`rings::Nic`]). Every
+//! frame ends in one named [`rings::Outcome`], counted per queue. A port is generic over [`memory::Memory`]: the
 //! same lines run on real memory and in the modelled server. [`reorder`] judges the order in which frames
 //! come out.
 
-mod classify;
 mod counters;
 mod holding;
+mod pipeline;
 mod port;
 pub mod reorder;
 mod tx;
 mod wire;
 
-pub use classify::{Class, classify};
 pub use counters::Counters;
+pub use pipeline::{
+    Checks, Choose, Class, Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, Incoming, L4_BAD, L4_GOOD, MACS, Pipeline,
+};
 pub use port::{Arrival, Config, Port};
 pub use tx::{HEAD, Sent, TxConfig, TxPort};
 pub use wire::{OVERHEAD, Pace};

@@ -1,10 +1,10 @@
-//! One port's receive side: parse, steer, admit, deliver.
+//! One port's receive side: pipeline, admission, delivery.
 
 use memory::{Memory, Ps};
 use rings::{Frame, Nic, Outcome};
 
-use crate::classify::{Class, classify};
 use crate::holding::Holding;
+use crate::pipeline::{Checks, Class, Incoming, Pipeline};
 use crate::wire::Pace;
 
 /// What a port can do.
@@ -36,31 +36,31 @@ pub struct Arrival<'a> {
     pub head: &'a [u8],
     /// Bytes, without FCS.
     pub len: u32,
+    /// The number of its flow, as a [`Frame`] has it.
+    pub flow: u32,
 }
 
 /// The receive side of a port over a ring's NIC half.
 pub struct Port<R> {
     nic: R,
-    steer: packet::Steer,
-    config: Config,
+    pipeline: Pipeline<packet::Steer>,
     holding: Holding,
     wire: Pace,
-    /// When the pipeline can take the next frame, and the time that it needs for one.
-    pipeline: Ps,
-    pipeline_gap: Ps,
+    /// When the pipeline can take the next frame.
+    free: Ps,
 }
 
 impl<R> Port<R> {
     /// A port that spreads frames over the queues of `nic` as `steer` says.
     pub fn new(nic: R, steer: impl Into<packet::Steer>, config: Config) -> Port<R> {
+        let checks = Checks { max_frame: config.max_frame.try_into().unwrap_or(u16::MAX), checksums: false };
+        let pace = Ps(1_000_000_000_000_u64.checked_div(config.pipeline_pps).unwrap_or(0));
         Port {
             nic,
-            steer: steer.into(),
-            config,
+            pipeline: Pipeline { pace, ..Pipeline::new(steer.into(), checks) },
             holding: Holding::new(config.buffer_bytes),
             wire: Pace::new(config.rate_bps),
-            pipeline: Ps::ZERO,
-            pipeline_gap: Ps(1_000_000_000_000_u64.checked_div(config.pipeline_pps).unwrap_or(0)),
+            free: Ps::ZERO,
         }
     }
 
@@ -79,14 +79,9 @@ impl<R> Port<R> {
         &mut self.nic
     }
 
-    /// Queue, hash and type of a frame, or `None` if it is no Ethernet frame or longer than a host buffer.
-    #[inline(always)]
-    pub fn classify(&self, head: &[u8], len: u32) -> Option<Class> {
-        if len > self.config.max_frame {
-            None
-        } else {
-            classify(&self.steer, &packet::parse(head), head, len)
-        }
+    /// What becomes of frames before they are stored.
+    pub fn pipeline(&self) -> &Pipeline<packet::Steer> {
+        &self.pipeline
     }
 
     /// Takes one frame from the wire at its time; its queue and fate.
@@ -100,12 +95,13 @@ impl<R> Port<R> {
         R: Nic<M>,
     {
         let at = self.wire.carry(a.at, a.len);
-        match self.classify(a.head, a.len) {
-            None => (0, self.refuse(m, at, Outcome::BadFrame)),
-            Some(class) if !self.holding.admits(at, a.len) => {
+        match self.pipeline.admit(&Incoming::whole(a.head, a.len)) {
+            // Nothing has chosen a queue: the first one's counters stand for the port's.
+            Err(outcome) => (0, self.refuse(m, at, outcome)),
+            Ok(class) if !self.holding.admits(at, a.len) => {
                 (class.queue, self.refuse(m, at, Outcome::NicBufferFull))
             }
-            Some(class) => (class.queue, self.store(m, at, a, class)),
+            Ok(class) => (class.queue, self.store(m, at, a, class)),
         }
     }
 
@@ -126,13 +122,11 @@ impl<R> Port<R> {
     where
         R: Nic<M>,
     {
-        let start = at.max(self.pipeline);
+        let start = at.max(self.free);
         self.rest(m, start);
         // The pipeline goes on while stores wait: what it has taken lies in the card's buffer.
-        self.pipeline = start + self.pipeline_gap;
-        // `classify` bounded the length by `max_frame`; a completion has 16 bits for it.
-        let len = a.len.min(u32::from(u16::MAX)) as u16;
-        let frame = Frame::new(a.head, len, class.rss, class.kind);
+        self.free = start + class.cost;
+        let frame = Class { flow: a.flow, ..class }.frame(&Incoming::whole(a.head, a.len));
         let mut out = [Outcome::BadFrame];
         self.nic.deliver(m, class.queue, &[frame], &mut out);
         self.holding.hold(m.now(), a.len);

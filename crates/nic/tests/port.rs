@@ -4,7 +4,7 @@ mod clock;
 
 use clock::{Clock, Ring};
 use memory::Ps;
-use nic::{Arrival, Config, Counters, Port};
+use nic::{Arrival, Config, Counters, HASHED, Incoming, Port};
 use packet::{ByPort, PARTITION_PORT, Rss, Steering, kind};
 use proptest::prelude::*;
 use rings::Outcome;
@@ -33,7 +33,7 @@ const OPEN: Config = Config { rate_bps: 0, pipeline_pps: 0, buffer_bytes: 3000, 
 fn waits_for_each_frame_and_stores_it_at_its_time() {
     let (mut m, mut p) = (Clock::default(), port(Ring::new(10, 9), OPEN));
     for at in [1_000, 5_000] {
-        let (_, outcome) = p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len: 60 });
+        let (_, outcome) = p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len: 60, flow: 0 });
         assert_eq!(outcome, Outcome::Delivered);
     }
     let times: Vec<_> = p.nic().stored.iter().map(|s| s.2).collect();
@@ -45,7 +45,7 @@ fn the_card_fills_and_drops_when_stores_fall_behind_the_wire() {
     // A frame a nanosecond of 1000 B, a store takes 10 ns: three fit in the card's 3000 B.
     let (mut m, mut p) = (Clock::default(), port(Ring::new(10_000, 1000), OPEN));
     let outcomes: Vec<_> = (0..23)
-        .map(|i| p.receive(&mut m, &Arrival { at: Ps(1_000 * i), head: &head(1), len: 1000 }).1)
+        .map(|i| p.receive(&mut m, &Arrival { at: Ps(1_000 * i), head: &head(1), len: 1000, flow: 0 }).1)
         .collect();
     // Stores finish at 10, 20, 30 ns ...; each makes room for the frame that comes then.
     let taken: Vec<_> = (0..23).filter(|i| outcomes[*i] == Outcome::Delivered).collect();
@@ -58,7 +58,7 @@ fn the_wire_carries_no_more_than_its_rate() {
     let config = Config { rate_bps: 100_000_000_000, ..OPEN };
     let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 9), config));
     for _ in 0..3 {
-        p.receive(&mut m, &Arrival { at: Ps(10_000), head: &head(1), len: 60 });
+        p.receive(&mut m, &Arrival { at: Ps(10_000), head: &head(1), len: 60, flow: 0 });
     }
     let times: Vec<_> = p.nic().stored.iter().map(|s| s.2.0).collect();
     assert_eq!(times, [10_000, 16_720, 23_440]);
@@ -69,14 +69,14 @@ fn the_pipeline_has_its_own_rate() {
     let config = Config { pipeline_pps: 1_000_000, ..OPEN };
     let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 9), config));
     for _ in 0..3 {
-        p.receive(&mut m, &Arrival { at: Ps(0), head: &head(1), len: 60 });
+        p.receive(&mut m, &Arrival { at: Ps(0), head: &head(1), len: 60, flow: 0 });
     }
     let times: Vec<_> = p.nic().stored.iter().map(|s| s.2.0).collect();
     assert_eq!(times, [0, 1_000_000, 2_000_000]);
     // A store that takes long delays the next one, not the pipeline behind it.
     let (mut m, mut p) = (Clock::default(), port(Ring::new(1_500_000, 9), config));
     for at in [0, 0, 4_000_000, 4_000_000] {
-        p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len: 60 });
+        p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len: 60, flow: 0 });
     }
     let times: Vec<_> = p.nic().stored.iter().map(|s| s.2.0).collect();
     assert_eq!(times, [0, 1_500_000, 4_000_000, 5_500_000]);
@@ -87,7 +87,7 @@ fn notices_leave_on_time_between_two_frames() {
     let mut ring = Ring::new(0, 9);
     ring.due = vec![Ps(300), Ps(700), Ps(5_000)];
     let (mut m, mut p) = (Clock::default(), port(ring, OPEN));
-    p.receive(&mut m, &Arrival { at: Ps(1_000), head: &head(1), len: 60 });
+    p.receive(&mut m, &Arrival { at: Ps(1_000), head: &head(1), len: 60, flow: 0 });
     assert_eq!(p.nic().polled, [Ps(300), Ps(700)]);
     assert_eq!(m.pauses, [Ps(300), Ps(700), Ps(1_000)]);
 }
@@ -95,7 +95,7 @@ fn notices_leave_on_time_between_two_frames() {
 #[test]
 fn what_is_no_frame_is_named() {
     let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 99), OPEN));
-    let mut got = |head: &[u8], len| p.receive(&mut m, &Arrival { at: Ps(0), head, len });
+    let mut got = |head: &[u8], len| p.receive(&mut m, &Arrival { at: Ps(0), head, len, flow: 0 });
     assert_eq!(got(&[], 0).1, Outcome::BadFrame, "no byte");
     assert_eq!(got(&[0; 13], 13).1, Outcome::BadFrame, "no Ethernet header");
     assert_eq!(got(&head(1), 2049).1, Outcome::BadFrame, "longer than a buffer");
@@ -126,8 +126,8 @@ fn malformed_packets_are_delivered_as_far_as_they_were_parsed() {
         (cut(37), ip, true),
         ([0x81, 0, 0, 0].repeat(4), kind::VLAN, false),
     ] {
-        let class = p.classify(&bytes, bytes.len() as u32).unwrap();
-        assert_eq!((class.kind, class.hashed), (kind, hashed), "{bytes:02x?}");
+        let class = p.pipeline().admit(&Incoming::whole(&bytes, bytes.len() as u32)).unwrap();
+        assert_eq!((class.kind & !HASHED, class.kind & HASHED != 0), (kind, hashed), "{bytes:02x?}");
         assert!(hashed || (class.queue, class.rss) == (0, 0));
     }
 }
@@ -136,7 +136,7 @@ fn malformed_packets_are_delivered_as_far_as_they_were_parsed() {
 fn refused_frames_take_their_time() {
     let (mut m, mut p) = (Clock::default(), port(Ring::new(0, 99), Config { buffer_bytes: 100, ..OPEN }));
     let mut got = |at, len| {
-        let outcome = p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len }).1;
+        let outcome = p.receive(&mut m, &Arrival { at: Ps(at), head: &head(1), len, flow: 0 }).1;
         (outcome, m.now)
     };
     assert_eq!(got(1_000, 2049), (Outcome::BadFrame, Ps(1_000)), "longer than a buffer");
@@ -151,7 +151,7 @@ fn rss_chooses_the_queue_and_the_counters_follow() {
     let rss = Rss::spread(4);
     for flow in 0..64u16 {
         let bytes = head(flow);
-        let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60 });
+        let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60, flow: 0 });
         counted.count(usize::from(queue), outcome);
         assert_eq!(queue, rss.queue(rss.hash(&packet::parse(&bytes), &bytes)));
     }
@@ -171,10 +171,13 @@ fn the_udp_port_chooses_the_queue_where_it_steers() {
     let mut to = |dport: u16| {
         let mut bytes = head(7);
         bytes[36..38].copy_from_slice(&dport.to_be_bytes());
-        let (queue, _) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60 });
-        let class = p.classify(&bytes, 60).unwrap();
+        let (queue, _) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len: 60, flow: 0 });
+        let class = p.pipeline().admit(&Incoming::whole(&bytes, 60)).unwrap();
         // Who distributes by the number alone, as a completion reports it, finds the same queue.
-        assert_eq!((class.queue, ByPort::spread(6).queue(class.rss), class.hashed), (queue, queue, true));
+        assert_eq!(
+            (class.queue, ByPort::spread(6).queue(class.rss), class.kind & HASHED != 0),
+            (queue, queue, true)
+        );
         queue
     };
     let queues: Vec<_> = (0..12).map(|partition| to(PARTITION_PORT + partition)).collect();
@@ -185,8 +188,8 @@ fn the_udp_port_chooses_the_queue_where_it_steers() {
     let mut tcp = head(7);
     tcp[23] = 6;
     tcp[36..38].copy_from_slice(&(PARTITION_PORT + 3).to_be_bytes());
-    let class = p.classify(&tcp, 60).unwrap();
-    assert_eq!((class.queue, class.rss, class.hashed), (0, 0, false), "no UDP port");
+    let class = p.pipeline().admit(&Incoming::whole(&tcp, 60)).unwrap();
+    assert_eq!((class.queue, class.rss, class.kind & HASHED), (0, 0, 0), "no UDP port");
 }
 
 proptest! {
@@ -199,7 +202,7 @@ proptest! {
             ethertype.copy_from_slice(&[8, 0]);
         }
         let len = bytes.len() as u32;
-        let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len });
+        let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(0), head: &bytes, len, flow: 0 });
         let want = if len < 14 { Outcome::BadFrame } else { Outcome::Delivered };
         prop_assert_eq!((queue < 4, outcome), (true, want));
         prop_assert_eq!(p.nic().stored.len(), usize::from(len >= 14));
@@ -218,7 +221,7 @@ proptest! {
             at += gap;
             let bytes = head(*flow);
             let bytes = &bytes[..bytes.len().saturating_sub(*cut).min(*len as usize)];
-            let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(at), head: bytes, len: *len });
+            let (queue, outcome) = p.receive(&mut m, &Arrival { at: Ps(at), head: bytes, len: *len, flow: 0 });
             counted.count(usize::from(queue), outcome);
             prop_assert!(p.held_bytes() <= 3000);
         }

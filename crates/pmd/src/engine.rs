@@ -2,7 +2,6 @@
 
 mod burst;
 mod flight;
-mod incoming;
 mod near;
 pub(crate) mod pipeline;
 mod receive;
@@ -14,18 +13,16 @@ mod transmit;
 use std::sync::Arc;
 
 use memory::{Memory, Ps};
-use nic::Pace;
+use nic::{Checks, Filter, Pace};
 use packet::Rss;
 
 use crate::args::{Args, Source};
 use crate::counters::Counters;
 use crate::error::Error;
-use crate::filter::Filter;
 use crate::lower::Lower;
 use crate::stock::Stock;
 use flight::Flight;
 use near::Near;
-use pipeline::{Checks, Pipeline};
 use rings::Rings;
 use shared::SharedEngine;
 use tags::Tags;
@@ -73,7 +70,7 @@ impl Engine {
         };
         Ok(Engine {
             running: false,
-            near: Near { rings: None, tags: None, pipeline: Pipeline::new(), counters },
+            near: Near { rings: None, tags: None, pipeline: pipeline::unset(), counters },
             flight: Flight::default(),
             far,
             rx_wire: Pace::new(args.rx_bps),
@@ -86,7 +83,7 @@ impl Engine {
     /// # Errors
     /// What was set before the start does not fit the queues: nothing is taken.
     pub(crate) fn equip(&mut self, rings: Rings, tags: Option<Tags>, checks: Checks) -> Result<(), Error> {
-        self.near.pipeline.fits(rings.halves.queues())?;
+        pipeline::leads_to(&self.near.pipeline.choice, rings.halves.queues())?;
         self.near.pipeline.checks = checks;
         self.near.tags = tags;
         self.near.rings = Some(rings);
@@ -142,7 +139,7 @@ impl Engine {
     /// The indirection table has a queue that is not there.
     pub(crate) fn set_rss(&mut self, rss: Rss) -> Result<(), Error> {
         let queues = self.near.rings.as_ref().map_or(u16::MAX, |rings| rings.halves.queues());
-        self.near.pipeline.steer_by(rss, queues)
+        pipeline::leads_to(&rss, queues).map(|()| self.near.pipeline.choice = rss)
     }
 
     /// Sets the far end of the wire. What was collected for the old end is lost on the way; its buffers go back as sent.

@@ -20,12 +20,10 @@ pub use port::*;
 pub use queue::*;
 
 // The types and constants of these calls.
-pub use crate::checksums::{IP_BAD, IP_GOOD, L4_BAD, L4_GOOD};
 pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, OUTCOMES, RxCounters, TxCounters};
-pub use crate::engine::pipeline::HASHED;
-pub use crate::filter::{Filter, GROUPS, MACS};
 pub use crate::limits::{HALVES, QUEUES, TAG, THREADS};
 pub use crate::lower::{Lower, LowerFrame};
+pub use nic::{Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, MACS};
 
 /// Puts one line into `err` and returns the errno.
 ///

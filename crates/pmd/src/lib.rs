@@ -5,12 +5,10 @@
 //! per port (`engine::shared`), which the NIC core never waits for; a burst of the application takes no lock.
 
 mod args;
-mod checksums;
 mod counters;
 mod engine;
 mod error;
 pub mod ffi;
-mod filter;
 mod halves;
 mod limits;
 mod lower;

@@ -17,18 +17,17 @@ use packet::{Fields, Rss};
 
 use crate::args::{Args, Source};
 use crate::counters::Counters;
-use crate::engine::pipeline::Checks;
 use crate::engine::rings::Rings;
 use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
 use crate::engine::{Engine, Far};
 use crate::error::Error;
-use crate::filter::Filter;
 use crate::halves::RxHalves;
 use crate::lower::Lower;
 use crate::nic_core::NicCore;
 use crate::queue::{RxQueue, TxQueue};
 use layout::{Built, Layout};
+use nic::{Checks, Filter};
 use queues::{HostHalves, Queues};
 pub use start::Start;
 
@@ -149,7 +148,9 @@ impl Port {
             rings.switch_rx(0, false);
         }
         let tags = self.args.reorder.then(|| Tags::new(self.counters));
-        let checks = Checks { max_frame: start.max_frame, checksums: start.checksums };
+        // `Start` was checked: frames have 16 bits for their length.
+        let max_frame = start.max_frame.try_into().unwrap_or(u16::MAX);
+        let checks = Checks { max_frame, checksums: start.checksums };
         // The only hand-shake, and the last thing that may fail: a start that fails leaves nothing behind.
         self.engine.with(|e| e.equip(rings, tags, checks))??;
         Ok(hosts)

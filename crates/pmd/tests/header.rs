@@ -43,9 +43,10 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }
     let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
-    // The last is cbindgen's name for Outcome::ALL.
-    let not_ours =
-        ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "ALLOutcome"].iter().chain(&dynamic);
+    // `ALLOutcome` is cbindgen's name for Outcome::ALL.
+    let not_ours = ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "ALLOutcome", "NONE"]
+        .iter()
+        .chain(&dynamic);
     let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
     let config = Config {
         language: Language::C,
@@ -68,8 +69,11 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         },
         ..Config::default()
     };
-    let parts = [root.join("src/lib.rs"), root.join("../rings/src/lib.rs")];
-    let builder = parts.iter().fold(Builder::new().with_config(config), |b, src| b.with_src(src));
+    let parts = ["src/lib.rs", "../rings/src/lib.rs"];
+    // Not all of `nic`: a port and its counters have names of their own there.
+    let of_nic = ["../nic/src/pipeline/filter.rs", "../nic/src/pipeline/bits.rs"];
+    let parts = parts.iter().chain(&of_nic);
+    let builder = parts.fold(Builder::new().with_config(config), |b, src| b.with_src(root.join(src)));
     let mut text = Vec::new();
     builder.generate()?.write(&mut text);
     Ok(String::from_utf8(text)?)

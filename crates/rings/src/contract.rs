@@ -41,7 +41,9 @@ pub struct Completion {
 
 impl Completion {
     /// No frame: what a receive call fills.
-    pub const NONE: Completion = Completion { buf: Buf(0), len: 0, between: 0, mark: 0, rss: 0, kind: 0 };
+    pub const fn none() -> Completion {
+        Completion { buf: Buf(0), len: 0, between: 0, mark: 0, rss: 0, kind: 0 }
+    }
 
     /// The frame in `buf` of which the NIC wrote [`Frame::meta`] and [`Frame::size`].
     #[inline(always)]

@@ -42,7 +42,7 @@ fn through(interface: Interface, frame: Frame<'_>) -> Vec<u8> {
     rx.deliver(m, 0, &[frame], &mut out);
     assert_eq!(out, [Outcome::Delivered]);
     let (m, rx, _, pool) = world.cores[0].parts();
-    let mut got = [Completion::NONE; 2];
+    let mut got = [Completion::none(); 2];
     assert_eq!(rx.rx_burst(m, pool, &mut got), 1);
     let said = Completion {
         buf: got[0].buf,

@@ -55,7 +55,7 @@ struct Core<'r> {
 impl<'r> Core<'r> {
     /// Receives up to `burst` frames; those of the honest queue are judged.
     fn poll(&mut self, m: &mut View<'r>, b: Pool<'r>, queue: u16, burst: usize) -> usize {
-        let mut out = [Completion { buf: Buf(u64::MAX), ..Completion::NONE }; 8];
+        let mut out = [Completion { buf: Buf(u64::MAX), ..Completion::none() }; 8];
         let n = self.rx.rx_burst(m, &mut self.share, &mut out[..burst]);
         for got in &out[..n] {
             let mut bytes = [0; MARK];

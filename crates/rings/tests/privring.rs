@@ -134,7 +134,7 @@ fn spares_of_a_driver_serve_as_well_as_a_pool() {
     let (mut world, _) = world(4, 1, 16);
     world.nic.arrive(0, 3, LEN).unwrap();
     let mut spares = Spares(vec![memory::Buf(10), memory::Buf(11)]);
-    let mut out = [rings::Completion::NONE; 4];
+    let mut out = [rings::Completion::none(); 4];
     let (m, rx, _, _) = world.cores[0].parts();
     assert_eq!(rings::Host::rx_burst(rx, m, &mut spares, &mut out), 3);
     assert!(spares.0.is_empty());

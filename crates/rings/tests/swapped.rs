@@ -39,7 +39,7 @@ fn the_host_gets_the_frames_own_buffer_and_the_nic_the_hosts_empty_one() {
         let empty = lies.get();
         assert_ne!(empty, own, "{name}");
         let (m, rx, _, pool) = world.cores[0].parts();
-        let mut got = [Completion::NONE; 2];
+        let mut got = [Completion::none(); 2];
         assert_eq!(rx.rx_burst(m, pool, &mut got), 1);
         assert_eq!(
             got[0],

@@ -47,7 +47,7 @@ struct Server<'r> {
 
 impl Server<'_> {
     fn step(&mut self, frame: &[u8]) {
-        let c = Completion { len: frame.len() as u16, ..Completion::NONE };
+        let c = Completion { len: frame.len() as u16, ..Completion::none() };
         self.m.put(self.frames, c.buf, 0, frame, c.len.into());
         let mut batch = Batch::default();
         self.app.process(&mut self.m, self.frames, &[c], &mut batch);

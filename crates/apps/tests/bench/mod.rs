@@ -35,7 +35,7 @@ impl<'r> Bench<'r> {
             .zip(frames)
             .map(|(i, f)| {
                 m.put(*buffers, Buf(i), 0, f, f.len() as u32);
-                Completion { buf: Buf(i), len: f.len() as u16, ..Completion::NONE }
+                Completion { buf: Buf(i), len: f.len() as u16, ..Completion::none() }
             })
             .collect();
         let mut batch = Batch::default();

@@ -92,7 +92,7 @@ fn take<R: Nic<View>>(
         meter.offer(first, a.at, a.len);
         meter.in_nic += 1;
     }
-    let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len) };
+    let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len), flow: 0 };
     let (queue, outcome) = port.receive(m, &frame);
     let mut meter = book.meter.borrow_mut();
     meter.in_nic -= 1;

@@ -121,7 +121,7 @@ impl Emulator {
     /// Takes a burst off a physical ring and sorts it by virtual queue.
     fn receive(&mut self, m: &mut View, ring: usize) {
         let Ring { host, spares, held, .. } = &mut self.rings[ring];
-        let mut burst = [Completion::NONE; BURST];
+        let mut burst = [Completion::none(); BURST];
         let n = host.rx_burst(m, spares, &mut burst);
         for frame in &burst[..n] {
             m.meta(self.plug.buffers, frame.buf, 0, Touch::Write); // the card's driver fills the mbuf
@@ -140,7 +140,7 @@ impl Emulator {
         let lies: [Cell<Buf>; BURST] =
             std::array::from_fn(|k| Cell::new(frames.get(k).map_or(Buf(0), |(c, _)| c.buf)));
         let burst: [Frame<'_>; BURST] = std::array::from_fn(|k| {
-            let c = frames.get(k).map_or(Completion::NONE, |(c, _)| *c);
+            let c = frames.get(k).map_or(Completion::none(), |(c, _)| *c);
             Frame::lying(&lies[k], c.len, c.rss, c.kind).marked(c.mark)
         });
         let mut fates = [Outcome::RingFull; BURST];

@@ -3,8 +3,8 @@
 //! It takes frames from its sources as fast as it can, and drops what finds no room, as the driver does.
 
 use memory::{Memory, Ps};
-use nic::{Class, Port, TxPort};
-use rings::{AnyNic, AnyTxNic, Frame, Nic, Outcome};
+use nic::{Class, Incoming, Port, TxPort};
+use rings::{AnyNic, AnyTxNic, Frame, Nic};
 use traffic::{Arrival, Source};
 
 use super::book::Book;
@@ -126,12 +126,12 @@ impl SoftPort {
     fn classify(&mut self, frame: Arrival, book: &Book) {
         let mut meter = book.meter.borrow_mut();
         meter.offer(self.plug.first, frame.at, frame.len);
-        match self.rx.classify(known(&frame), u32::from(frame.len)) {
-            Some(class) => {
+        match self.rx.pipeline().admit(&incoming(&frame)) {
+            Ok(class) => {
                 meter.in_nic += 1;
                 self.burst.push((frame, class));
             }
-            None => meter.fates.count(self.plug.first, Outcome::BadFrame),
+            Err(fate) => meter.fates.count(self.plug.first, fate),
         }
     }
 
@@ -141,7 +141,7 @@ impl SoftPort {
         let nothing = Frame::new(&[], 0, 0, 0);
         let (mut burst, mut fates) = ([nothing; CHUNK], [Outcome::RingFull; CHUNK]);
         for (slot, (a, class)) in burst.iter_mut().zip(frames) {
-            *slot = Frame::new(known(a), a.len, class.rss, class.kind);
+            *slot = class.frame(&incoming(a));
         }
         self.rx.receive_burst(m, *queue, &burst[..frames.len()], &mut fates[..frames.len()]);
         let mut meter = book.meter.borrow_mut();
@@ -171,6 +171,11 @@ impl SoftPort {
         let notices = self.rx.nic_mut().poll(m);
         notices.into_iter().chain(self.feed.due()).min()
     }
+}
+
+/// A frame as the pipeline takes it.
+fn incoming(a: &Arrival) -> Incoming<'_> {
+    Incoming::whole(known(a), a.len.into())
 }
 
 /// Serves all ports until the run is over.

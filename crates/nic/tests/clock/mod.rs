@@ -80,7 +80,7 @@ impl Nic<Clock> for Ring {
         for (frame, outcome) in frames.iter().zip(out) {
             *outcome = if self.stored.len() < self.room { Outcome::Delivered } else { Outcome::RingFull };
             if *outcome == Outcome::Delivered {
-                self.stored.push((queue, frame.len, m.now));
+                self.stored.push((queue, frame.len(), m.now));
                 m.now += self.cost;
             }
         }

@@ -8,7 +8,8 @@ use crate::limits::BURST;
 /// Frames that passed, each with its queue.
 pub(super) struct Burst<'a> {
     frames: ArrayVec<Frame<'a>, BURST>,
-    queues: ArrayVec<u16, BURST>,
+    /// Of those frames; zeros follow.
+    queues: [u16; BURST],
 }
 
 /// Sorting keeps one bit for each frame.
@@ -17,14 +18,14 @@ const _: () = assert!(BURST == u64::BITS as usize);
 impl<'a> Burst<'a> {
     #[inline(always)]
     pub(super) fn new() -> Burst<'a> {
-        Burst { frames: ArrayVec::new(), queues: ArrayVec::new() }
+        Burst { frames: ArrayVec::new(), queues: [0; BURST] }
     }
 
     /// Adds a frame; there are at most [`BURST`].
     #[inline(always)]
     pub(super) fn push(&mut self, queue: u16, frame: Frame<'a>) {
+        self.queues[self.frames.len()] = queue;
         self.frames.push(frame);
-        self.queues.push(queue);
     }
 
     /// All frames, as they came.

@@ -2,10 +2,9 @@
 
 use memory::native::Foreign;
 use memory::{Memory, Ps};
-use nic::Pace;
+use nic::{Incoming, Pace};
 use rings::{Segment, TxNic};
 
-use super::incoming::Incoming;
 use super::rings::Rings;
 use super::tags::Tags;
 use crate::View;

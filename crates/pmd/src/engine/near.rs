@@ -1,11 +1,11 @@
 //! The near end of a port's wire: what comes from it goes through the pipeline into the rings, and is counted.
 
 use arrayvec::ArrayVec;
+use nic::{Incoming, Pipeline};
+use packet::Rss;
 use rings::Outcome;
 
 use super::burst::Burst;
-use super::incoming::Incoming;
-use super::pipeline::Pipeline;
 use super::rings::Rings;
 use super::tags::Tags;
 use crate::counters::{Counters, add};
@@ -17,7 +17,7 @@ pub(super) struct Near {
     pub(super) rings: Option<Rings>,
     /// Judges the order of forwarded frames, if asked for.
     pub(super) tags: Option<Tags>,
-    pub(super) pipeline: Pipeline,
+    pub(super) pipeline: Pipeline<Rss>,
     pub(super) counters: &'static Counters,
 }
 
@@ -31,9 +31,9 @@ impl Near {
         let Near { rings: Some(rings), pipeline, counters, .. } = self else { return 0 };
         let mut burst = Burst::new();
         for f in frames.take(BURST) {
-            match pipeline.admit(&f) {
-                Ok((queue, frame)) => burst.push(queue, frame),
-                Err(outcome) => refuse(counters, outcome),
+            match pipeline.admit_usual(&f) {
+                Some(class) => burst.push(class.queue, class.frame(&f)),
+                None => take_any(pipeline, counters, &f, &mut burst),
             }
         }
         rings.deliver(counters, &burst)
@@ -47,7 +47,7 @@ impl Near {
         tags.begin();
         for f in frames.take(BURST) {
             match pipeline.admit(&f) {
-                Ok((queue, frame)) => passed.push((queue, tags.tag(&f), frame)),
+                Ok(class) => passed.push((class.queue, tags.tag(&f), class.frame(&f))),
                 Err(outcome) => refuse(counters, outcome),
             }
         }
@@ -56,6 +56,15 @@ impl Near {
             burst.push(queue, frame.copied(tags.copy(at), frame.len() + TAG as u16));
         }
         rings.deliver(counters, &burst)
+    }
+}
+
+/// A frame that is not usual comes into the burst, or is refused. Apart, so that a usual one has the registers.
+#[inline(never)]
+fn take_any<'a>(pipeline: &Pipeline<Rss>, counters: &Counters, f: &Incoming<'a>, burst: &mut Burst<'a>) {
+    match pipeline.admit_any(f) {
+        Ok(class) => burst.push(class.queue, class.frame(f)),
+        Err(outcome) => refuse(counters, outcome),
     }
 }
 

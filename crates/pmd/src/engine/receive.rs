@@ -7,11 +7,10 @@ use core::array;
 use core::cell::Cell;
 
 use memory::{Buf, Ps};
-use nic::Pace;
+use nic::{Incoming, Pace};
 use rings::Rest;
 
 use super::flight::Flight;
-use super::incoming::Incoming;
 use super::near::Near;
 use super::{Engine, Far, Taken};
 use crate::limits::{BURST, SLACK};
@@ -28,7 +27,7 @@ impl<'a, I: Iterator<Item = (&'a [u8], u32)>> Iterator for Whole<I> {
     #[inline(always)]
     fn next(&mut self) -> Option<Incoming<'a>> {
         let (head, len) = self.0.next()?;
-        Some(Incoming { head, rest: Rest::Nothing, len })
+        Some(Incoming::whole(head, len))
     }
 }
 

@@ -9,9 +9,9 @@ use core::ops::Range;
 use std::hash::DefaultHasher;
 
 use memory::Ps;
+use nic::Incoming;
 use nic::reorder::Order;
 
-use super::incoming::Incoming;
 use crate::counters::{Counters, add};
 
 /// The flow of a frame without addresses: it is judged with no other.

@@ -8,10 +8,10 @@ use super::nic_core::NicCoreHandle;
 use super::{code, done, fail, string};
 use crate::args::Args;
 use crate::counters::Counters;
-use crate::filter::Filter;
 use crate::lower::Lower;
 pub use crate::port::{Port, Start};
 use crate::queue::{RxQueue, TxQueue};
+use nic::Filter;
 
 /// Entries of the largest indirection table.
 pub const RETA: usize = 512;

@@ -260,4 +260,4 @@ pub(crate) fn send(q: *mut TxQueue, segments: &[Segment]) -> (usize, usize) {
 }
 
 /// An empty completion.
-pub(crate) const NONE: Completion = Completion::NONE;
+pub(crate) const NONE: Completion = Completion::none();

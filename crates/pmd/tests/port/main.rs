@@ -450,7 +450,7 @@ fn forwarded_frames_are_judged_by_their_order() {
     segments.clear();
     for i in order {
         let Completion { buf, len, .. } = out[i];
-        let (_, n) = number(&Completion { buf, len: 60, ..Completion::NONE });
+        let (_, n) = number(&Completion { buf, len: 60, ..Completion::none() });
         assert_eq!(n, i as u64);
         bytes(buf.0, 60)[..14].fill(0xee);
         let tagged = buf.0 + driver::OFFSET as u64 - u64::from(TAG);

@@ -186,7 +186,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     /// The NIC half has written every notice that it held back ([`Nic::stop`](crate::Nic::stop) and
     /// [`Nic::stop_queue`](crate::Nic::stop_queue)): what it has not told of is still posted.
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
-        let mut frames = [Completion::NONE; CHUNK];
+        let mut frames = [Completion::none(); CHUNK];
         loop {
             let taken = self.read(m, &mut frames);
             if taken == 0 {

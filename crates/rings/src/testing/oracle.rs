@@ -275,7 +275,7 @@ mod tests {
                 rss: f.rss(),
                 kind: f.kind(),
                 mark: f.mark(),
-                ..Completion::NONE
+                ..Completion::none()
             },
             mark,
         )

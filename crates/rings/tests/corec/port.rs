@@ -67,7 +67,7 @@ pub(crate) struct Core<H> {
 impl<H: Host<Plain>> Core<H> {
     /// Receives up to `burst` frames and keeps them; how many.
     pub(crate) fn poll(&mut self, burst: usize) -> usize {
-        let mut out = [Completion { buf: Buf(u64::MAX), ..Completion::NONE }; BURST];
+        let mut out = [Completion { buf: Buf(u64::MAX), ..Completion::none() }; BURST];
         let n = self.host.rx_burst(&mut self.m, &mut self.spares, &mut out[..burst]);
         for got in &out[..n] {
             let mut bytes = [0; MARK];

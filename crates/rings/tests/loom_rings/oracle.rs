@@ -146,7 +146,7 @@ impl<H: Host<CheckedView>> Core<H> {
 
     /// One poll: reads each frame and frees its buffer; how many there were.
     pub(crate) fn poll(&mut self, m: &mut CheckedView) -> usize {
-        let mut out = [Completion { buf: Buf(u64::MAX), ..Completion::NONE }; 2];
+        let mut out = [Completion { buf: Buf(u64::MAX), ..Completion::none() }; 2];
         let n = self.host.rx_burst(m, &mut self.spares, &mut out);
         for frame in &out[..n] {
             let mut bytes = [0xff; MARK];

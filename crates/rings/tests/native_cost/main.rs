@@ -65,7 +65,7 @@ impl Buffers<NativeView<'_>> for Spares {
     }
 }
 
-const NOTHING: Completion = Completion::NONE;
+const NOTHING: Completion = Completion::none();
 
 #[inline(never)]
 fn generic_burst<'r>(

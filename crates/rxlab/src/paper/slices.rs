@@ -1,6 +1,7 @@
 //! How unevenly frames fall on cores over time: no run of the model, only its source and its pipeline's
 //! choice of a core.
 
+use nic::{Checks, Incoming, Pipeline};
 use traffic::Arrival;
 
 use crate::fail::Fail;
@@ -50,7 +51,8 @@ fn queues(ready: &Ready) -> Vec<(u64, u16)> {
     let all: u64 = ports.loads.iter().map(|load| u64::from(*load)).sum();
     let (mut found, mut first) = (Vec::new(), 0);
     for (port, (&cores, &load)) in ports.cores.iter().zip(&ports.loads).enumerate() {
-        let steer = ready.steer.over(cores as u16);
+        let checks = Checks { max_frame: u16::MAX, checksums: false };
+        let pipeline = Pipeline::new(ready.steer.over(cores as u16), checks);
         let line = (port as u32, ready.server.nic.port_gbps);
         let mut source = ports.source(line, &ready.workload, ready.steer, ready.rate, ready.seed());
         let mut a = Arrival::EMPTY;
@@ -59,7 +61,7 @@ fn queues(ready: &Ready) -> Vec<(u64, u16)> {
                 break;
             }
             let head = &a.bytes()[..usize::from(a.head_len).min(a.bytes().len())];
-            if let Some(class) = nic::classify(&steer, &packet::parse(head), head, u32::from(a.len)) {
+            if let Ok(class) = pipeline.admit(&Incoming::whole(head, u32::from(a.len))) {
                 found.push((a.at, first + class.queue));
             }
         }

@@ -83,7 +83,7 @@ fn work<H: Host<View>>(m: &mut View, b: PoolId, queue: u16, mut host: H, mut poo
     let seen = Seen::default();
     host.fill(m, &mut pool);
     while !m.stopped() {
-        let mut got = [Completion::NONE; BURST as usize];
+        let mut got = [Completion::none(); BURST as usize];
         let n = host.rx_burst(m, &mut pool, &mut got);
         for frame in &got[..n] {
             let mut head = [0; 16];

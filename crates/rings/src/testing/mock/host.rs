@@ -55,7 +55,7 @@ impl<M: Memory> MockHost<M> {
     /// # Errors
     /// A frame is not what was delivered.
     pub fn poll(&mut self, burst: usize) -> Result<usize, Violation> {
-        let none = Completion { buf: Buf(u64::MAX), ..Completion::NONE };
+        let none = Completion { buf: Buf(u64::MAX), ..Completion::none() };
         let mut out = [none; BURST];
         let n = self.rx.rx_burst(&mut self.m, &mut self.pool, &mut out[..burst.min(BURST)]);
         for got in &out[..n] {

@@ -7,6 +7,7 @@
 use std::hint::black_box;
 
 use memory::{Buf, Class, Memory, NativeView, Region, Space};
+use nic::{Checks, Incoming, Pipeline};
 use packet::Rss;
 use rings::pool::{self, CoreCache};
 use rings::{Buffers, Frame};
@@ -37,7 +38,6 @@ pub(super) struct Work<'r> {
     count: <NativeView<'r> as Memory>::Words<LINE>,
     pool: CoreCache<NativeView<'r>>,
     stock: Stock,
-    rss: Rss,
     headers: Vec<Header>,
     lines: Vec<[u64; LINE]>,
 }
@@ -46,8 +46,8 @@ pub(super) struct Work<'r> {
 struct Stock {
     bytes: Vec<u8>,
     frames: Vec<(u32, u16, u16)>,
-    /// Whether there is a link, and whether all addresses are taken.
-    filter: [bool; 2],
+    /// What they go through, as a driver's card has it.
+    pipeline: Pipeline<Rss>,
 }
 
 /// A buffer's header, of two lines as a DPDK mbuf has them. Who fills it leaves the second one alone.
@@ -99,8 +99,7 @@ impl<'r> Work<'r> {
         let spec: Spec = "fixed:60,flows=1M".parse().map_err(Fail::new)?;
         let headers = (0..FRAMES).map(|data| Header { data, ..Header::default() }).collect();
         let lines = vec![[1; LINE]; FRAMES];
-        let (stock, rss) = (Stock::of(spec), Rss::spread(4));
-        Ok(Work { entries, numbers, count, pool, stock, rss, headers, lines })
+        Ok(Work { entries, numbers, count, pool, stock: Stock::of(spec), headers, lines })
     }
 
     /// Nanoseconds of one of five calls that an entry takes: a number loaded and tested, the entry made and stored, its
@@ -184,7 +183,7 @@ impl<'r> Work<'r> {
                 let mut burst = [Frame::new(&[], 0, 0, 0); FRAMES];
                 let mut passed = 0;
                 for _ in 0..FRAMES {
-                    let Some((frame, queue)) = stock.take(&self.rss, &mut next) else { continue };
+                    let Some((frame, queue)) = stock.take(&mut next) else { continue };
                     burst[passed] = frame;
                     queues[passed] = queue;
                     passed += 1;
@@ -243,19 +242,19 @@ impl Stock {
             frames.push((bytes.len() as u32, arrival.bytes().len() as u16, arrival.len));
             bytes.extend_from_slice(arrival.bytes());
         }
-        Stock { bytes, frames, filter: [true; 2] }
+        let checks = Checks { max_frame: LONGEST as u16, checksums: false };
+        Stock { bytes, frames, pipeline: Pipeline::new(Rss::spread(4), checks) }
     }
 
     /// The next frame, if it passes, and its queue.
     #[inline(always)]
-    fn take(&self, rss: &Rss, next: &mut usize) -> Option<(Frame<'_>, u16)> {
+    fn take(&self, next: &mut usize) -> Option<(Frame<'_>, u16)> {
         let (at, known, len) = *self.frames.get(*next)?;
         *next = if *next + 1 == self.frames.len() { 0 } else { *next + 1 };
         let head = self.bytes.get(at as usize..)?.get(..usize::from(known))?;
-        let [link, all] = *black_box(&self.filter);
-        let class = nic::classify(rss, &packet::parse(head), head, u32::from(len)).filter(|_| link && all)?;
-        let kind = class.kind | u32::from(class.hashed) << 20;
-        (u32::from(len) <= LONGEST).then(|| (Frame::new(head, len, class.rss, kind), class.queue))
+        let frame = Incoming::whole(head, u32::from(len));
+        let class = black_box(&self.pipeline).admit(&frame).ok()?;
+        Some((class.frame(&frame), class.queue))
     }
 }
 

@@ -3,28 +3,39 @@
 use packet::Parsed;
 use rings::Rest;
 
-use crate::checksums;
+use super::checksums;
 
 /// A frame on the wire, in one piece or more, or in a buffer already: then `head` is all of it.
-#[derive(Clone, Copy)]
-pub(super) struct Incoming<'a> {
-    pub(super) head: &'a [u8],
-    pub(super) rest: Rest<'a>,
-    pub(super) len: u32,
+#[derive(Clone, Copy, Debug)]
+pub struct Incoming<'a> {
+    /// Its first piece, or as much of it as was captured.
+    pub head: &'a [u8],
+    /// What follows the first piece. Zeros follow the last until `len`.
+    pub rest: Rest<'a>,
+    /// Bytes, without FCS.
+    pub len: u32,
 }
 
 impl<'a> Incoming<'a> {
+    /// A frame of one piece.
+    #[inline(always)]
+    pub fn whole(head: &'a [u8], len: u32) -> Incoming<'a> {
+        Incoming { head, rest: Rest::Nothing, len }
+    }
+
     /// A frame of one piece or more.
-    pub(super) fn gathered(pieces: &'a [&'a [u8]], len: u32) -> Incoming<'a> {
+    #[inline]
+    pub fn gathered(pieces: &'a [&'a [u8]], len: u32) -> Incoming<'a> {
         match pieces {
-            [] => Incoming { head: &[], rest: Rest::Nothing, len },
-            [head] => Incoming { head, rest: Rest::Nothing, len },
+            [] => Incoming::whole(&[], len),
+            [head] => Incoming::whole(head, len),
             [head, more @ ..] => Incoming { head, rest: Rest::Pieces(more), len },
         }
     }
 
     /// The pieces behind the first.
-    pub(super) fn more(&self) -> &'a [&'a [u8]] {
+    #[inline]
+    pub fn more(&self) -> &'a [&'a [u8]] {
         if let Rest::Pieces(more) = self.rest { more } else { &[] }
     }
 

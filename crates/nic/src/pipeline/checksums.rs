@@ -2,18 +2,11 @@
 
 use packet::{Parsed, checksum, kind};
 
-/// The IPv4 header's checksum is right.
-pub const IP_GOOD: u32 = 1 << 16;
-/// The IPv4 header's checksum is wrong.
-pub const IP_BAD: u32 = 1 << 17;
-/// The checksum of TCP or UDP is right, or the UDP sender made none.
-pub const L4_GOOD: u32 = 1 << 18;
-/// The checksum of TCP or UDP is wrong.
-pub const L4_BAD: u32 = 1 << 19;
+use super::bits::{IP_BAD, IP_GOOD, L4_BAD, L4_GOOD};
 
-/// The bits above for `frame`; none of a layer that has no checksum or was not looked at (fragments,
+/// The bits for `frame`; none of a layer that has no checksum or was not looked at (fragments,
 /// tunnels' inner headers, SCTP).
-pub(crate) fn verify(parsed: &Parsed, frame: &[u8]) -> u32 {
+pub(super) fn verify(parsed: &Parsed, frame: &[u8]) -> u32 {
     ip(parsed, frame) | transport(parsed, frame)
 }
 

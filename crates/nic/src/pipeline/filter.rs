@@ -43,7 +43,7 @@ impl Filter {
     /// Whether the port takes a frame that begins with `head`. One too short for an address passes here, and is found to
     /// be no frame later.
     #[inline(always)]
-    pub(crate) fn takes(&self, head: &[u8]) -> bool {
+    pub(super) fn takes(&self, head: &[u8]) -> bool {
         self.promiscuous || self.listens(head)
     }
 

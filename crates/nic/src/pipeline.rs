@@ -1,0 +1,170 @@
+//! What the card finds out about a received frame: whether it is for this port, what it is, which queue it goes to.
+//!
+//! Link, address filter, length, parser, [`Choose`], checksums: one pipeline for the modelled card, the live one and the
+//! driver's. What is wrong with the packet in a frame is for the host to find: as on cards, the type tells how far the
+//! headers could be followed.
+
+mod bits;
+mod checksums;
+mod filter;
+mod incoming;
+
+use arrayvec::ArrayVec;
+use memory::Ps;
+use packet::{ETHERNET, Parsed, Steering};
+use rings::{Frame, Outcome, Rest};
+
+pub use bits::{HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD};
+pub use filter::{Filter, GROUPS, MACS};
+pub use incoming::Incoming;
+
+/// Bytes in which the headers of a frame in pieces are looked for.
+const HEADERS: usize = 256;
+
+/// What the pipeline found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Class {
+    /// Receive queue.
+    pub queue: u16,
+    /// RSS hash, or the number that steering goes by; 0 where the frame has none.
+    pub rss: u32,
+    /// Packet type, the bits of [`packet::kind`], and what was found of checksums and hash, from [`IP_GOOD`] to [`HASHED`].
+    pub kind: u32,
+    /// The mark for its completion; 0 is none.
+    pub mark: u32,
+    /// The number of its flow, as a [`Frame`] has it. The pipeline knows no better one than the hash.
+    pub flow: u32,
+    /// How long the pipeline takes no other frame.
+    pub cost: Ps,
+}
+
+impl Class {
+    /// The frame that it describes, for a ring.
+    #[inline(always)]
+    pub fn frame<'a>(&self, f: &Incoming<'a>) -> Frame<'a> {
+        // What passes is no longer than `Checks::max_frame`.
+        let mut frame = Frame::new(f.head, f.len as u16, self.rss, self.kind).with_rest(f.rest);
+        frame.flow = self.flow;
+        frame.marked(self.mark)
+    }
+}
+
+/// What chooses a frame's queue, behind the parser: steering, or tables before it.
+pub trait Choose {
+    /// What becomes of a frame that begins with `head`, in which the parser found `parsed`. `class` has what is known
+    /// so far, and queue 0.
+    ///
+    /// # Errors
+    /// The frame goes no further.
+    fn choose(&self, parsed: &Parsed, head: &[u8], class: Class) -> Result<Class, Outcome>;
+}
+
+impl<S: Steering> Choose for S {
+    /// Steering goes by what there is: frames that give nothing to steer by have number 0.
+    #[inline(always)]
+    fn choose(&self, parsed: &Parsed, head: &[u8], class: Class) -> Result<Class, Outcome> {
+        let number = self.number(parsed, head);
+        let (rss, hashed) = (number.unwrap_or(0), if number.is_some() { HASHED } else { 0 });
+        Ok(Class { queue: self.queue(rss), rss, kind: class.kind | hashed, flow: rss, ..class })
+    }
+}
+
+/// What a port asks of received frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checks {
+    /// The longest frame to receive, in bytes. A completion has 16 bits for it.
+    pub max_frame: u16,
+    /// Whether IP and transport checksums are looked at.
+    pub checksums: bool,
+}
+
+/// The receive pipeline of a port.
+#[derive(Clone, Debug)]
+pub struct Pipeline<C> {
+    /// Which frames are for the port.
+    pub filter: Filter,
+    /// What chooses queues.
+    pub choice: C,
+    /// What else is asked.
+    pub checks: Checks,
+    /// What a frame costs at the least.
+    pub pace: Ps,
+}
+
+impl<C: Choose> Pipeline<C> {
+    /// Takes every frame that `checks` allows, without a limit of its own.
+    pub fn new(choice: C, checks: Checks) -> Pipeline<C> {
+        Pipeline { filter: Filter::default(), choice, checks, pace: Ps::ZERO }
+    }
+
+    /// What a frame is, and where it goes.
+    ///
+    /// # Errors
+    /// Why it goes no further: no link, not for this port, no Ethernet frame or longer than allowed.
+    #[inline(always)]
+    pub fn admit(&self, f: &Incoming<'_>) -> Result<Class, Outcome> {
+        match self.admit_usual(f) {
+            Some(class) => Ok(class),
+            None => self.admit_any(f),
+        }
+    }
+
+    /// [`admit`](Self::admit) for what most frames are, in one piece and passing; `None` leaves it to
+    /// [`admit_any`](Self::admit_any). What the parser finds in such a frame stays in registers: to read it back from
+    /// memory would wait for the stores of its parts. A caller that goes on apart from here for each of the two has
+    /// nothing to bring together.
+    #[inline(always)]
+    pub fn admit_usual(&self, f: &Incoming<'_>) -> Option<Class> {
+        if matches!(f.rest, Rest::Pieces(_)) || self.bars(f, f.head).is_some() {
+            return None;
+        }
+        self.choose(f, f.head, packet::usual(f.head)?).ok()
+    }
+
+    /// [`admit`](Self::admit) for any frame.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline(never)]
+    pub fn admit_any(&self, f: &Incoming<'_>) -> Result<Class, Outcome> {
+        let Rest::Pieces(more) = f.rest else { return self.look(f, f.head) };
+        // The headers may go on behind the first piece.
+        let mut head = ArrayVec::<u8, HEADERS>::new();
+        for piece in core::iter::once(&f.head).chain(more) {
+            let room = head.remaining_capacity();
+            head.extend(piece.iter().copied().take(room));
+        }
+        self.look(f, &head)
+    }
+
+    fn look(&self, f: &Incoming<'_>, head: &[u8]) -> Result<Class, Outcome> {
+        match self.bars(f, head) {
+            Some(outcome) => Err(outcome),
+            None => self.choose(f, head, packet::parse(head)),
+        }
+    }
+
+    /// What keeps a frame that begins with `head` from the parser.
+    #[inline(always)]
+    fn bars(&self, f: &Incoming<'_>, head: &[u8]) -> Option<Outcome> {
+        if !self.filter.link_up {
+            Some(Outcome::LinkDown)
+        } else if !self.filter.takes(head) {
+            Some(Outcome::Filtered)
+        } else if f.len < ETHERNET as u32 || f.len > u32::from(self.checks.max_frame) {
+            Some(Outcome::BadFrame)
+        } else {
+            None
+        }
+    }
+
+    #[inline(always)]
+    fn choose(&self, f: &Incoming<'_>, head: &[u8], parsed: Parsed) -> Result<Class, Outcome> {
+        let seen = Class { queue: 0, rss: 0, kind: parsed.kind, mark: 0, flow: 0, cost: self.pace };
+        let mut class = self.choice.choose(&parsed, head, seen)?;
+        if self.checks.checksums {
+            class.kind |= f.verify(parsed);
+        }
+        Ok(class)
+    }
+}

@@ -1,0 +1,12 @@
+//! What the card adds to a packet's type: the bits of `Class::kind` beside those of [`packet::kind`].
+
+/// The IPv4 header's checksum is right.
+pub const IP_GOOD: u32 = 1 << 16;
+/// The IPv4 header's checksum is wrong.
+pub const IP_BAD: u32 = 1 << 17;
+/// The checksum of TCP or UDP is right, or the UDP sender made none.
+pub const L4_GOOD: u32 = 1 << 18;
+/// The checksum of TCP or UDP is wrong.
+pub const L4_BAD: u32 = 1 << 19;
+/// The frame has an RSS hash, or another number to steer by.
+pub const HASHED: u32 = 1 << 20;

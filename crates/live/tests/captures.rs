@@ -118,7 +118,7 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
     for i in 0..trace.stats().packets {
         assert!(source.next(&mut a));
         // At time 0: a real card's waiting is not what is tested.
-        let frame = Arrival { at: Ps::ZERO, head: a.bytes(), len: u32::from(a.len), flow: 0 };
+        let frame = Arrival { at: Ps::ZERO, head: a.bytes(), len: u32::from(a.len), flow: a.flow };
         let (_, outcome) = port.receive(&mut m, &frame);
         let fits = (packet::ETHERNET..=9_600).contains(&usize::from(a.len));
         let expected = if fits { Outcome::Delivered } else { Outcome::BadFrame };

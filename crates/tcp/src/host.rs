@@ -273,6 +273,7 @@ impl Peer for Host {
                 let span = libm::ceil(f64::from(wire_bytes(out.len)) * self.ps_per_byte) as u64;
                 self.wire = self.now + span;
                 out.at = self.wire;
+                out.flow = u32::from(self.ports[i]) + 1;
                 self.sent += 1;
             }
             self.settle(i);

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
+use std::collections::{HashMap, HashSet};
+
 use tcp::{Host, Job, Totals, US};
 use traffic::{Arrival, Peer};
 
@@ -11,6 +13,7 @@ const DELAY: u64 = 10 * US;
 fn run(job: Job) -> (Vec<u64>, [Totals; 2]) {
     let (mut client, mut server) = (Host::client(job, 10.0, DELAY), Host::server(job, 10.0, DELAY));
     let (mut now, mut a) = (0, Arrival::EMPTY);
+    let mut ports = HashMap::new();
     while !(client.done() && server.done()) {
         now += DELAY;
         assert!(now < 20_000_000 * US, "no end");
@@ -19,12 +22,16 @@ fn run(job: Job) -> (Vec<u64>, [Totals; 2]) {
         while client.next(now, &mut a) {
             assert!(a.at >= last + u64::from(traffic::wire_bytes(a.len)) * 800, "frames do not overlap");
             last = a.at;
+            let own = a.head[34..38].to_vec();
+            assert_eq!(*ports.entry(a.flow).or_insert(own.clone()), own, "flow {}", a.flow);
             server.take(a.at, a.bytes());
         }
         while server.next(now, &mut a) {
             client.take(a.at, a.bytes());
         }
     }
+    let pairs: HashSet<_> = ports.values().collect();
+    assert_eq!(pairs.len(), ports.len(), "a number for each flow");
     (client.times(), [client.totals(), server.totals()])
 }
 

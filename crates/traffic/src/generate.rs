@@ -96,7 +96,11 @@ impl Source for Generator {
         out.len = len;
         out.head_len = HEADERS as u8;
         out.head = self.template;
-        let name = name(self.deal.number(flow as u32).wrapping_add(self.salt));
+        let number = self.deal.number(flow as u32);
+        // A flow has frames for the target as well, in partition 0: they are another flow's.
+        let of_partition = |port| number << 1 | u32::from(port == PARTITION_PORT);
+        out.flow = port.map_or(number, of_partition).saturating_add(1);
+        let name = name(number.wrapping_add(self.salt));
         address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len, 0);
         true
     }

@@ -49,6 +49,9 @@ pub struct Arrival {
     pub at: u64,
     /// Frame bytes, without FCS.
     pub len: u16,
+    /// The number of its flow, an IP 5-tuple, at this port; 0 where it has none. A source that makes new flows without
+    /// end numbers them around.
+    pub flow: u32,
     /// How many bytes of `head` are known: the rest of the frame is zeros.
     pub head_len: u8,
     /// The frame's first bytes, zeros from `head_len` on.
@@ -57,7 +60,7 @@ pub struct Arrival {
 
 impl Arrival {
     /// Nothing yet: what [`Source::next`] fills.
-    pub const EMPTY: Arrival = Arrival { at: 0, len: 0, head_len: 0, head: [0; HEAD] };
+    pub const EMPTY: Arrival = Arrival { at: 0, len: 0, flow: 0, head_len: 0, head: [0; HEAD] };
 
     /// The part of the frame that is stored: the first bytes, at most [`HEAD`] and at most `len`.
     pub fn bytes(&self) -> &[u8] {

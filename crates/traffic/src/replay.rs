@@ -74,6 +74,15 @@ impl Replay {
     }
 }
 
+impl Replay {
+    /// The number in this lap of flow `number` of the capture.
+    #[inline]
+    fn flow(&self, number: u32) -> u32 {
+        let flows = self.trace.flows().len() as u32;
+        self.lap.wrapping_mul(flows).wrapping_add(number).saturating_add(1)
+    }
+}
+
 impl Source for Replay {
     fn next(&mut self, out: &mut Arrival) -> bool {
         if self.next == self.order.len() {
@@ -92,6 +101,7 @@ impl Source for Replay {
         };
         out.at = self.wire.send(due, frame.len);
         out.len = frame.len;
+        out.flow = if frame.ip { self.flow(frame.flow) } else { 0 };
         let head = self.trace.head(&frame);
         out.head = [0; HEAD];
         out.head[..head.len()].copy_from_slice(head);

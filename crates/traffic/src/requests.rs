@@ -72,6 +72,7 @@ impl Source for Requests {
 
         out.at = self.wire.send(due, len);
         out.len = len;
+        out.flow = number.saturating_add(1);
         out.head_len = (AT + NUMBER) as u8;
         out.head = self.template;
         let header = Request { op, key_len: KEY, value_len, id: self.id }.bytes();

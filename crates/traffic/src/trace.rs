@@ -31,6 +31,8 @@ pub(crate) struct Frame {
     head: u64,
     /// Its flow's number, in order of appearance.
     pub(crate) flow: u32,
+    /// Whether that flow is an IP 5-tuple.
+    pub(crate) ip: bool,
     /// Frame bytes on the wire, without FCS.
     pub(crate) len: u16,
     /// How many first bytes were kept.
@@ -272,12 +274,12 @@ impl Builder {
 
     fn push(&mut self, stamp: u64, len: u16, head: &[u8]) {
         let wire = u64::from(wire_bytes(len));
-        let Some(flow) = self.flow(head, wire) else {
+        let Some((flow, ip)) = self.flow(head, wire) else {
             self.too_many = true;
             return;
         };
         let (offset, head_len) = (self.heads.len() as u64, head.len() as u8);
-        self.frames.push(Frame { at: 0, head: offset, flow, len, head_len });
+        self.frames.push(Frame { at: 0, head: offset, flow, ip, len, head_len });
         self.stamps.push(stamp);
         self.heads.extend_from_slice(head);
         self.info.packets += 1;
@@ -309,8 +311,9 @@ impl Builder {
         self.info.duration_ns = self.frames.last().map_or(0, |f| f.at);
     }
 
-    /// Counts the frame's wire bytes for its flow and returns the flow's number; `None` when numbers run out.
-    fn flow(&mut self, head: &[u8], wire: u64) -> Option<u32> {
+    /// Counts the frame's wire bytes for its flow and returns the flow's number, and whether it is an IP 5-tuple;
+    /// `None` when numbers run out.
+    fn flow(&mut self, head: &[u8], wire: u64) -> Option<(u32, bool)> {
         if self.frames.len() >= u32::MAX as usize {
             return None;
         }
@@ -323,6 +326,7 @@ impl Builder {
                 Flow::Other(header)
             }
         };
+        let ip = matches!(name, Flow::Ip(_));
         let number = match self.numbers.entry(name) {
             Entry::Occupied(e) => *e.get(),
             Entry::Vacant(e) => {
@@ -332,7 +336,7 @@ impl Builder {
             }
         };
         self.flows[number as usize] += wire;
-        Some(number)
+        Some((number, ip))
     }
 
     fn finish(mut self, path: &Path) -> Result<Trace, TraceError> {

@@ -3,7 +3,6 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use apps::table::Key;
 use memory::{Memory, Ps};
 use nic::{Port, Sent, TxConfig, TxPort};
 use rings::{AnyTxNic, Nic, Outcome};
@@ -12,6 +11,7 @@ use traffic::{Arrival, Peer, Source};
 use super::book::Book;
 use super::plug::Plug;
 use crate::engine::view::View;
+use crate::mix::mix;
 
 /// A host that both halves of its port's card talk to.
 pub(crate) type SharedPeer = Rc<RefCell<dyn Peer>>;
@@ -85,14 +85,14 @@ fn take<R: Nic<View>>(
 ) {
     m.set_stamp(Ps(a.at));
     if !book.orders.borrow().is_empty() {
-        m.number_next(flow(known(a)));
+        m.number_next(name_of(a.flow));
     }
     {
         let mut meter = book.meter.borrow_mut();
         meter.offer(first, a.at, a.len);
         meter.in_nic += 1;
     }
-    let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len), flow: 0 };
+    let frame = nic::Arrival { at: Ps(a.at), head: known(a), len: u32::from(a.len), flow: a.flow };
     let (queue, outcome) = port.receive(m, &frame);
     let mut meter = book.meter.borrow_mut();
     meter.in_nic -= 1;
@@ -110,11 +110,9 @@ fn end<R: Nic<View>>(m: &mut View, mut port: Port<R>, book: &Book) {
     book.add(port.nic().counters());
 }
 
-/// The name of a frame's flow: its 5-tuple.
-fn flow(head: &[u8]) -> Option<u64> {
-    let parsed = packet::parse(head);
-    let ports = *parsed.ports(head).unwrap_or(&[0; 4]);
-    Some(Key::new(parsed.addresses(head)?, ports, parsed.proto)?.hash())
+/// The name of a flow for those who judge order.
+fn name_of(flow: u32) -> Option<u64> {
+    (flow != 0).then(|| mix(flow.into()))
 }
 
 /// The transmit half, which sees frames in the order in which the card sends them. `extra` is what a latency

@@ -128,6 +128,7 @@ impl SoftPort {
         meter.offer(self.plug.first, frame.at, frame.len);
         match self.rx.pipeline().admit(&incoming(&frame)) {
             Ok(class) => {
+                let class = Class { flow: frame.flow, ..class };
                 meter.in_nic += 1;
                 self.burst.push((frame, class));
             }

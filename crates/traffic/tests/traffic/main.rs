@@ -7,6 +7,7 @@ mod formats;
 mod fuzz_smoke;
 mod generator;
 mod make;
+mod numbers;
 mod replay;
 mod spec;
 mod stats;

@@ -4,7 +4,7 @@
 
 use memory::{Memory, Ps};
 use nic::{Class, Incoming, Port, TxPort};
-use rings::{AnyNic, AnyTxNic, Frame, Nic};
+use rings::{AnyNic, AnyTxNic, Frame, Nic, Outcome};
 use traffic::{Arrival, Source};
 
 use super::book::Book;

@@ -93,7 +93,7 @@ impl Core {
 
     /// Receives a burst and works on it; how many frames.
     pub(crate) fn receive(&mut self, m: &mut View) -> usize {
-        let mut got = [Completion::NONE; BURST];
+        let mut got = [Completion::none(); BURST];
         let n = self.host.rx_burst(m, &mut self.pool, &mut got);
         for c in &got[..n] {
             let mut payload = [0; MARK];

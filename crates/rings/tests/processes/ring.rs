@@ -99,7 +99,7 @@ impl<'r> Core<'r> {
 
     /// Receives a burst and holds each frame to its number.
     fn poll(&mut self) -> usize {
-        let mut out = [Completion { buf: Buf(u64::MAX), len: 0, rss: 0, kind: 0 }; 32];
+        let mut out = [Completion { buf: Buf(u64::MAX), ..Completion::none() }; 32];
         let n = self.rx.rx_burst(&mut self.m, &mut self.stack, &mut out);
         for got in &out[..n] {
             let mut bytes = [0; LEN as usize];

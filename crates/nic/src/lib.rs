@@ -7,6 +7,7 @@
 //! come out.
 
 mod counters;
+pub mod group;
 mod holding;
 mod pipeline;
 mod port;

@@ -3,6 +3,7 @@
 //! It takes frames from its sources as fast as it can, and drops what finds no room, as the driver does.
 
 use memory::{Memory, Ps};
+use nic::group::{self, by_queue};
 use nic::{Class, Incoming, Port, TxPort};
 use rings::{AnyNic, AnyTxNic, Frame, Nic, Outcome};
 use traffic::{Arrival, Source};
@@ -15,7 +16,7 @@ use crate::engine::view::View;
 use crate::machine::layout::Table;
 
 /// Frames taken from a source in one go, as the driver does.
-const CHUNK: usize = 64;
+const CHUNK: usize = group::MOST;
 /// Sent frames taken off the transmit rings between two chunks.
 const SENT: usize = 64;
 /// Different frames that a source keeps and cycles over, as the driver does.
@@ -84,7 +85,7 @@ pub(crate) struct SoftPort {
     pub feed: Feed,
     /// Cycles to parse and hash a frame.
     pub cycles: u32,
-    /// The burst under way, queue by queue, then as they came.
+    /// The burst under way.
     pub burst: Vec<(Arrival, Class)>,
 }
 
@@ -95,9 +96,9 @@ impl SoftPort {
         let now = m.now();
         m.set_stamp(now);
         let mut burst = std::mem::take(&mut self.burst);
-        for frames in burst.chunk_by(|(_, a), (_, b)| a.queue == b.queue) {
-            self.store(m, book, frames);
-        }
+        let frames: Vec<_> = burst.iter().map(|(a, class)| class.frame(&incoming(a))).collect();
+        let queues: Vec<_> = burst.iter().map(|(_, class)| class.queue).collect();
+        by_queue(&frames, &queues, |queue, frames| self.store(m, book, queue, frames));
         self.rx.nic_mut().poll(m);
         let taken = burst.len();
         burst.clear();
@@ -113,14 +114,6 @@ impl SoftPort {
             self.classify(frame, book);
             m.chain();
         }
-        // As the driver has it: none of several queues is always the first to find room.
-        let mut queues = Vec::new();
-        for (_, class) in &self.burst {
-            if !queues.contains(&class.queue) {
-                queues.push(class.queue);
-            }
-        }
-        self.burst.sort_by_key(|(_, class)| queues.iter().position(|queue| *queue == class.queue));
     }
 
     fn classify(&mut self, frame: Arrival, book: &Book) {
@@ -137,18 +130,13 @@ impl SoftPort {
     }
 
     /// Stores frames of one queue.
-    fn store(&mut self, m: &mut View, book: &Book, frames: &[(Arrival, Class)]) {
-        let Some((_, Class { queue, .. })) = frames.first() else { return };
-        let nothing = Frame::new(&[], 0, 0, 0);
-        let (mut burst, mut fates) = ([nothing; CHUNK], [Outcome::RingFull; CHUNK]);
-        for (slot, (a, class)) in burst.iter_mut().zip(frames) {
-            *slot = class.frame(&incoming(a));
-        }
-        self.rx.receive_burst(m, *queue, &burst[..frames.len()], &mut fates[..frames.len()]);
+    fn store(&mut self, m: &mut View, book: &Book, queue: u16, frames: &[Frame<'_>]) {
+        let mut fates = [Outcome::RingFull; CHUNK];
+        self.rx.receive_burst(m, queue, frames, &mut fates[..frames.len()]);
         let mut meter = book.meter.borrow_mut();
         meter.in_nic -= frames.len() as u64;
         for fate in &fates[..frames.len()] {
-            meter.fates.count(self.plug.first + usize::from(*queue), *fate);
+            meter.fates.count(self.plug.first + usize::from(queue), *fate);
         }
     }
 

@@ -1,6 +1,7 @@
 //! A received burst on its way to the queues.
 
 use arrayvec::ArrayVec;
+use nic::group;
 use rings::Frame;
 
 use crate::limits::BURST;
@@ -12,8 +13,7 @@ pub(super) struct Burst<'a> {
     queues: [u16; BURST],
 }
 
-/// Sorting keeps one bit for each frame.
-const _: () = assert!(BURST == u64::BITS as usize);
+const _: () = assert!(BURST <= group::MOST);
 
 impl<'a> Burst<'a> {
     #[inline(always)]
@@ -34,23 +34,9 @@ impl<'a> Burst<'a> {
         &self.frames
     }
 
-    /// Hands the frames to `each`, queue by queue, those of a queue as they came. A ring takes frames that lie in a
-    /// row, so they are copied once.
+    /// Hands the frames to `each`, see [`group::by_queue`].
     #[inline(always)]
-    pub(super) fn by_queue(&self, mut each: impl FnMut(u16, &[Frame<'a>])) {
-        let Some(last) = self.frames.len().checked_sub(1) else { return };
-        // One bit for each frame that is left.
-        let mut left = u64::MAX >> (BURST - 1 - last);
-        while left != 0 {
-            let queue = self.queues[left.trailing_zeros() as usize];
-            let mut run = ArrayVec::<_, BURST>::new();
-            for (i, frame) in self.frames.iter().enumerate() {
-                if left >> i & 1 == 1 && self.queues[i] == queue {
-                    run.push(*frame);
-                    left &= !(1 << i);
-                }
-            }
-            each(queue, &run);
-        }
+    pub(super) fn by_queue(&self, each: impl FnMut(u16, &[Frame<'a>])) {
+        group::by_queue(&self.frames, &self.queues, each);
     }
 }

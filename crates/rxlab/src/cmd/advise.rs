@@ -38,9 +38,9 @@ Examples:
 
 The guidelines of the rxBisect paper (section 4.5) give |Bx| and |Ax|; the model then tries the sizes around
 them and a grid of all, four times apart and up to the largest, under the traffic (one placement each), and goes
-where one is better by more than 1%, in the worse of no-drop rate and throughput from full rings. The advice and the best
-rings of privring and shring, of all sizes that the device takes, then run as in `compare`. --ring, --ax, --bx,
---pool and --emulated are not allowed.")]
+where one is better by more than 1%, in the worse of no-drop rate and throughput from full rings. The advice and
+the best rings of privring and shring, of all sizes that the device takes, then run as in `compare`. --ring, --ax,
+--bx, --pool and --emulated are not allowed.")]
 pub(crate) struct Advise {
     #[command(flatten)]
     setup: Setup,

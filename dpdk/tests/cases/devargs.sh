@@ -45,9 +45,9 @@ iface=privring,reorder=2|reorder.*2.*0 or 1
 iface=rxbisect,emulate=2|emulate.*2.*0 or 1
 iface=rxbisect,emulate=1|emulate=1.*source=port
 iface=rxbisect,source=port:x,emulate=1,reorder=1|emulate=1.*reorder=0
-iface=dynamic,source=port:x,emulate=1|emulate=1.*privring, shring or rxbisect.*dynamic
-iface=corec,source=port:x,emulate=1|emulate=1.*privring, shring or rxbisect.*corec
-iface=ddring,source=port:x,emulate=1|emulate=1.*privring, shring or rxbisect.*ddring
+iface=dynamic,source=port:x,emulate=1|emulate=1.*privring, shring.*rxbisect.*not iface=dynamic
+iface=corec,source=port:x,emulate=1|emulate=1.*privring, shring.*rxbisect.*not iface=corec
+iface=ddring,source=port:x,emulate=1|emulate=1.*privring, shring.*rxbisect.*not iface=ddring
 iface=rxbisect,ax=0|ax.*0
 iface=rxbisect,ax=100|ax.*100
 iface=rxbisect,ax=99999999999999999999|ax.*99999999999999999999

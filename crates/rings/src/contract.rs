@@ -15,7 +15,7 @@ pub use frame::{AHEAD, Frame, Rest, TOGETHER};
 pub use outcome::Outcome;
 pub(crate) use param::Choice;
 pub use param::{Param, Role};
-pub use spec::{About, Halves, Parameters, Place, Said, Spec, Today, TxHalves};
+pub use spec::{About, Halves, Parameters, Place, Said, Sends, Spec, Today, TxHalves};
 pub use transmit::{TxHost, TxNic, TxSizes};
 
 /// Buffers that a half takes or gives back in one call.

@@ -53,11 +53,10 @@ mod shared;
 
 use memory::{Class, Field, Memory, Side, Space};
 
-use crate::contract::{About, CHUNK, Choice, Halves, Param, Parameters, Place, Said, Spec, Today, TxHalves};
+use crate::contract::{About, CHUNK, Choice, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::ddring::{self, NicHalf};
 use crate::parts::lock;
 use crate::sizes::SizeError;
-use crate::tx;
 use shared::Shared;
 
 pub use host::HostHalf;
@@ -170,8 +169,6 @@ impl Spec for Sizes {
     };
     type Host<M: Memory> = HostHalf<M>;
     type Nic<M: Memory> = ddring::NicHalf<M>;
-    type TxHost<M: Memory> = tx::HostTx<M>;
-    type TxNic<M: Memory> = tx::NicTx<M>;
 
     fn build<S: Space>(
         &self,
@@ -180,15 +177,6 @@ impl Spec for Sizes {
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError> {
         build(space, self, queues, buffers)
-    }
-
-    fn transmit<S: Space>(
-        &self,
-        space: &mut S,
-        sizes: tx::Sizes,
-        queues: u32,
-    ) -> Result<TxHalves<Self, S::Mem>, SizeError> {
-        tx::build(space, sizes, queues)
     }
 }
 

@@ -36,11 +36,10 @@ mod words;
 
 use memory::{Class, Field, Memory, Side, Space};
 
-use crate::contract::{About, Choice, Halves, Param, Parameters, Place, Said, Spec, Today, TxHalves};
+use crate::contract::{About, Choice, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::empties;
 use crate::parts::lock::{self, Locked};
 use crate::sizes::{self, SizeError};
-use crate::tx;
 use nic::Ring;
 
 pub use crate::contract::WriteBack;
@@ -159,8 +158,6 @@ impl Spec for Sizes {
     };
     type Host<M: Memory> = HostHalf<M>;
     type Nic<M: Memory> = NicHalf<M>;
-    type TxHost<M: Memory> = tx::HostTx<M>;
-    type TxNic<M: Memory> = tx::NicTx<M>;
 
     fn build<S: Space>(
         &self,
@@ -169,15 +166,6 @@ impl Spec for Sizes {
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError> {
         build(space, self, queues, buffers)
-    }
-
-    fn transmit<S: Space>(
-        &self,
-        space: &mut S,
-        sizes: tx::Sizes,
-        queues: u32,
-    ) -> Result<TxHalves<Self, S::Mem>, SizeError> {
-        tx::build(space, sizes, queues)
     }
 }
 

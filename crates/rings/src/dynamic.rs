@@ -47,11 +47,10 @@ mod nic;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
-use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today, TxHalves};
+use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::empties;
 use crate::parts::lock::{self, Locked};
 use crate::sizes::{self, SizeError};
-use crate::tx;
 use crate::{privring, shring};
 use control::{Control, LOOKS};
 use judge::{COUNTER, Round};
@@ -192,8 +191,6 @@ impl Spec for Sizes {
     };
     type Host<M: Memory> = Box<HostHalf<M>>;
     type Nic<M: Memory> = NicHalf<M>;
-    type TxHost<M: Memory> = tx::HostTx<M>;
-    type TxNic<M: Memory> = tx::NicTx<M>;
 
     fn build<S: Space>(
         &self,
@@ -204,15 +201,6 @@ impl Spec for Sizes {
         let (hosts, nic) = build(space, self, queues, buffers)?;
         // A half is as large as the two together.
         Ok((hosts.into_iter().map(Box::new).collect(), nic))
-    }
-
-    fn transmit<S: Space>(
-        &self,
-        space: &mut S,
-        sizes: tx::Sizes,
-        queues: u32,
-    ) -> Result<TxHalves<Self, S::Mem>, SizeError> {
-        tx::build(space, sizes, queues)
     }
 }
 

@@ -18,11 +18,10 @@
 use memory::{Buf, Class, Field, Memory, Ps, Side, Space};
 
 use crate::contract::{AHEAD, Buffers, Completion, Frame, Host, Nic, Outcome};
-use crate::contract::{About, Halves, Param, Parameters, Spec, Today, TxHalves};
+use crate::contract::{About, Halves, Param, Parameters, Spec, Today};
 use crate::parts::empties::{self, Consumer, NO_GROUP, Producer};
 use crate::parts::entry;
 use crate::sizes::{self, SizeError};
-use crate::tx;
 
 // ## Words
 
@@ -85,8 +84,6 @@ impl Spec for Sizes {
     };
     type Host<M: Memory> = HostHalf<M>;
     type Nic<M: Memory> = NicHalf<M>;
-    type TxHost<M: Memory> = tx::HostTx<M>;
-    type TxNic<M: Memory> = tx::NicTx<M>;
 
     fn build<S: Space>(
         &self,
@@ -95,15 +92,6 @@ impl Spec for Sizes {
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError> {
         build(space, self, queues, buffers)
-    }
-
-    fn transmit<S: Space>(
-        &self,
-        space: &mut S,
-        sizes: tx::Sizes,
-        queues: u32,
-    ) -> Result<TxHalves<Self, S::Mem>, SizeError> {
-        tx::build(space, sizes, queues)
     }
 }
 

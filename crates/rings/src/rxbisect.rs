@@ -26,10 +26,9 @@ mod nic;
 
 use memory::{Field, Memory, Ps, Space};
 
-use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today, TxHalves};
+use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::{completions, empties};
 use crate::sizes::{self, SizeError};
-use crate::tx;
 
 pub use host::HostHalf;
 pub use nic::NicHalf;
@@ -178,8 +177,6 @@ impl Spec for Sizes {
     };
     type Host<M: Memory> = HostHalf<M>;
     type Nic<M: Memory> = NicHalf<M>;
-    type TxHost<M: Memory> = tx::HostTx<M>;
-    type TxNic<M: Memory> = tx::NicTx<M>;
 
     fn build<S: Space>(
         &self,
@@ -188,15 +185,6 @@ impl Spec for Sizes {
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError> {
         build(space, self, queues, buffers)
-    }
-
-    fn transmit<S: Space>(
-        &self,
-        space: &mut S,
-        sizes: tx::Sizes,
-        queues: u32,
-    ) -> Result<TxHalves<Self, S::Mem>, SizeError> {
-        tx::build(space, sizes, queues)
     }
 }
 

@@ -38,12 +38,11 @@ mod nic;
 
 use memory::{Class, Field, Memory, Side, Space};
 
-use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today, TxHalves};
+use crate::contract::{About, Halves, Param, Parameters, Place, Said, Spec, Today};
 use crate::parts::completions;
 use crate::parts::empties::{self, Consumer};
 use crate::parts::lock::{self, Locked};
 use crate::sizes::{self, SizeError};
-use crate::tx;
 use host::Ring;
 use nic::Queue;
 
@@ -150,8 +149,6 @@ impl Spec for Sizes {
     };
     type Host<M: Memory> = HostHalf<M>;
     type Nic<M: Memory> = NicHalf<M>;
-    type TxHost<M: Memory> = tx::HostTx<M>;
-    type TxNic<M: Memory> = tx::NicTx<M>;
 
     fn build<S: Space>(
         &self,
@@ -160,15 +157,6 @@ impl Spec for Sizes {
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError> {
         build(space, self, queues, buffers)
-    }
-
-    fn transmit<S: Space>(
-        &self,
-        space: &mut S,
-        sizes: tx::Sizes,
-        queues: u32,
-    ) -> Result<TxHalves<Self, S::Mem>, SizeError> {
-        tx::build(space, sizes, queues)
     }
 }
 

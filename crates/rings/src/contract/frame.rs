@@ -78,7 +78,6 @@ impl<'a> Frame<'a> {
     /// Bytes, without FCS.
     #[allow(clippy::len_without_is_empty, reason = "a length of a frame, not of a collection")]
     #[inline(always)]
-    #[allow(clippy::len_without_is_empty, reason = "a length of a frame, not of a collection")]
     pub const fn len(&self) -> u16 {
         self.size as u16
     }

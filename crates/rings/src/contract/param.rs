@@ -20,7 +20,7 @@ pub struct Param<'a> {
     pub name: &'static str,
     /// What it is to others.
     pub role: Role,
-    /// What it says, for lists of all parameters.
+    /// What it says, for the error that lists all parameters.
     pub about: &'static str,
     value: &'a mut dyn Value,
 }

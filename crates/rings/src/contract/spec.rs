@@ -150,11 +150,6 @@ pub trait Spec: Parameters + Default {
     type Host<M: Memory>: Host<M>;
     /// A port's NIC half.
     type Nic<M: Memory>: Nic<M>;
-    /// A queue's host half, to send.
-    type TxHost<M: Memory>: TxHost<M>;
-    /// A port's NIC half, to send.
-    type TxNic<M: Memory>: TxNic<M>;
-
     /// Binds what receives, of one port of `queues`.
     ///
     /// # Errors
@@ -165,11 +160,19 @@ pub trait Spec: Parameters + Default {
         queues: u32,
         buffers: <S::Mem as Memory>::Buffers,
     ) -> Result<Halves<Self, S::Mem>, SizeError>;
+}
+
+/// An interface with a way of its own to send. All others send by the ring of [`tx`](crate::tx).
+pub trait Sends: Parameters + Sized {
+    /// A queue's host half.
+    type TxHost<M: Memory>: TxHost<M>;
+    /// A port's NIC half.
+    type TxNic<M: Memory>: TxNic<M>;
 
     /// Binds what sends, of one port of `queues`.
     ///
     /// # Errors
-    /// As [`build`](Self::build).
+    /// A size is not allowed, or the space has no room.
     fn transmit<S: Space>(
         &self,
         space: &mut S,
@@ -179,7 +182,7 @@ pub trait Spec: Parameters + Default {
 }
 
 /// Both halves of what sends.
-pub type TxHalves<I, M> = (Vec<<I as Spec>::TxHost<M>>, <I as Spec>::TxNic<M>);
+pub type TxHalves<I, M> = (Vec<<I as Sends>::TxHost<M>>, <I as Sends>::TxNic<M>);
 
 /// Both halves of what receives.
 pub type Halves<I, M> = (Vec<<I as Spec>::Host<M>>, <I as Spec>::Nic<M>);

@@ -34,6 +34,17 @@ macro_rules! sends {
     };
 }
 
+/// Binds what sends on a port of `$interface`: its own halves, or that ring's.
+macro_rules! transmit {
+    ($interface:ident, $space:ident, $sizes:ident, $queues:ident) => {{
+        let _ = $interface;
+        tx::build($space, $sizes, $queues)
+    }};
+    ($interface:ident, $space:ident, $sizes:ident, $queues:ident $own:ident) => {
+        $crate::contract::Sends::transmit($interface, $space, $sizes, $queues)
+    };
+}
+
 /// Makes all that depends on which interfaces there are, of `Variant = module` for each.
 macro_rules! table {
     ($($variant:ident = $ring:ident $(sends $own:ident)?,)*) => {
@@ -90,7 +101,7 @@ macro_rules! table {
             ) -> Result<(Vec<AnyTxHost<S::Mem>>, AnyTxNic<S::Mem>), SizeError> {
                 Ok(match self {
                     $(Interface::$variant(interface) => {
-                        let (hosts, nic) = interface.transmit(space, sizes, queues)?;
+                        let (hosts, nic) = transmit!(interface, space, sizes, queues $($own)?)?;
                         let hosts = hosts.into_iter().map(sends!(AnyTxHost $($own)?)).collect();
                         (hosts, sends!(AnyTxNic $($own)?)(nic))
                     })*
@@ -179,7 +190,7 @@ macro_rules! table {
             Ring(tx::HostTx<M>),
             $($(
                 #[doc = concat!("Of [`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
-                $own(<crate::$ring::Sizes as Spec>::TxHost<M>),
+                $own(<crate::$ring::Sizes as $crate::contract::Sends>::TxHost<M>),
             )?)*
         }
 
@@ -229,7 +240,7 @@ macro_rules! table {
             Ring(tx::NicTx<M>),
             $($(
                 #[doc = concat!("Of [`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
-                $own(<crate::$ring::Sizes as Spec>::TxNic<M>),
+                $own(<crate::$ring::Sizes as $crate::contract::Sends>::TxNic<M>),
             )?)*
         }
 

@@ -105,10 +105,11 @@ impl Written {
 
     /// The name as the interface has it.
     fn name_of(&self, name: &str) -> Result<&'static str, SizeError> {
-        let names = self.interface.each_param(|p| p.name);
-        names.iter().find(|known| **known == name).copied().ok_or_else(|| {
-            let (mine, names) = (self.about().name, names.join(", "));
-            SizeError::new(format!("{mine}: unknown parameter `{name}`; allowed: {names}"))
+        let known = self.interface.each_param(|p| (p.name, p.about));
+        known.iter().find(|(known, _)| *known == name).map(|(known, _)| *known).ok_or_else(|| {
+            let told: Vec<String> = known.iter().map(|(name, about)| format!("{name} ({about})")).collect();
+            let (mine, told) = (self.about().name, told.join(", "));
+            SizeError::new(format!("{mine}: unknown parameter `{name}`; allowed: {told}"))
         })
     }
 

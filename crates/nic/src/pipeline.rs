@@ -147,15 +147,12 @@ impl<C: Choose> Pipeline<C> {
     /// What keeps a frame that begins with `head` from the parser.
     #[inline(always)]
     fn bars(&self, f: &Incoming<'_>, head: &[u8]) -> Option<Outcome> {
-        if !self.filter.link_up {
-            Some(Outcome::LinkDown)
-        } else if !self.filter.takes(head) {
-            Some(Outcome::Filtered)
-        } else if f.len < ETHERNET as u32 || f.len > u32::from(self.checks.max_frame) {
-            Some(Outcome::BadFrame)
-        } else {
-            None
+        let barred = self.filter.bars(head);
+        if barred.is_some() {
+            return barred;
         }
+        let fits = (ETHERNET as u32..=self.checks.max_frame.into()).contains(&f.len);
+        (!fits).then_some(Outcome::BadFrame)
     }
 
     #[inline(always)]

@@ -77,6 +77,9 @@ impl Generator {
     }
 }
 
+/// Bytes of a frame's head that are known.
+const KNOWN: usize = HEADERS as usize;
+
 impl Source for Generator {
     #[inline]
     fn next(&mut self, out: &mut Arrival) -> bool {
@@ -84,9 +87,13 @@ impl Source for Generator {
             return false;
         }
         let (flow, len) = self.pick();
+        let number = self.deal.number(flow as u32);
+        out.flow = number.wrapping_add(1); // of 2^32 flows the last one has none
         let (port, len) = match &mut self.partitions {
             Some(partitions) => {
                 let (partition, len) = partitions.next(flow, len);
+                // A flow has frames for the target as well, in partition 0: they are another flow's.
+                out.flow = (number << 1 | u32::from(partition == 0)).wrapping_add(1);
                 (Some(PARTITION_PORT.wrapping_add(partition as u16)), len)
             }
             None => (None, len),
@@ -94,12 +101,12 @@ impl Source for Generator {
         let due = self.clock.next(wire_bytes(len), &mut self.rng);
         out.at = self.wire.send(due, len);
         out.len = len;
-        out.head_len = HEADERS as u8;
-        out.head = self.template;
-        let number = self.deal.number(flow as u32);
-        // A flow has frames for the target as well, in partition 0: they are another flow's.
-        let of_partition = |port| number << 1 | u32::from(port == PARTITION_PORT);
-        out.flow = port.map_or(number, of_partition).saturating_add(1);
+        // Zeros follow what is known: those behind the frame before serve this one too.
+        if usize::from(out.head_len) > KNOWN {
+            out.head = [0; HEAD];
+        }
+        out.head_len = KNOWN as u8;
+        out.head[..KNOWN].copy_from_slice(&self.template[..KNOWN]);
         let name = name(number.wrapping_add(self.salt));
         address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len, 0);
         true

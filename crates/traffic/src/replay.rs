@@ -72,9 +72,7 @@ impl Replay {
         let stride = seed::mix(seed) as u32 | 1;
         Self { trace, order, next: 0, lap: 0, stride, wire: Wire::new(line), period, pace }
     }
-}
 
-impl Replay {
     /// The number in this lap of flow `number` of the capture.
     #[inline]
     fn flow(&self, number: u32) -> u32 {

@@ -1,5 +1,7 @@
 //! Which frames a port takes: link, destination address.
 
+use rings::Outcome;
+
 /// Addresses that a port listens to.
 pub const MACS: usize = 16;
 /// Multicast groups that a port listens to.
@@ -40,14 +42,23 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Whether the port takes a frame that begins with `head`. One too short for an address passes here, and is found to
-    /// be no frame later.
+    /// What keeps a frame that begins with `head` from the port. One too short for an address passes here, and is found
+    /// to be no frame later.
     #[inline(always)]
-    pub(super) fn takes(&self, head: &[u8]) -> bool {
-        self.promiscuous || self.listens(head)
+    pub(super) fn bars(&self, head: &[u8]) -> Option<Outcome> {
+        // One branch for what is usual: both are looked at.
+        if self.link_up & self.promiscuous { None } else { self.bars_some(head) }
     }
 
     #[inline(never)]
+    fn bars_some(&self, head: &[u8]) -> Option<Outcome> {
+        match (self.link_up, self.promiscuous || self.listens(head)) {
+            (false, _) => Some(Outcome::LinkDown),
+            (true, false) => Some(Outcome::Filtered),
+            (true, true) => None,
+        }
+    }
+
     fn listens(&self, head: &[u8]) -> bool {
         let Some(to) = head.first_chunk::<6>() else { return true };
         let among = |list: &[[u8; 6]], used: u32| list.iter().take(used as usize).any(|a| a == to);
@@ -62,21 +73,25 @@ impl Filter {
 mod tests {
     use super::*;
 
+    const FILTERED: Option<Outcome> = Some(Outcome::Filtered);
+
     #[test]
     fn own_addresses_broadcast_and_joined_groups_pass() {
         let mut f = Filter { promiscuous: false, macs: 1, groups: 1, ..Filter::default() };
         f.mac[0] = [2, 0, 0, 0, 0, 1];
         f.mac[1] = [2, 0, 0, 0, 0, 9];
         f.group[0] = [1, 0, 0x5e, 0, 0, 1];
-        assert!(f.takes(&[2, 0, 0, 0, 0, 1, 7]));
-        assert!(!f.takes(&[2, 0, 0, 0, 0, 9]), "an entry that is not in use");
-        assert!(f.takes(&[0xff; 14]));
-        assert!(f.takes(&[1, 0, 0x5e, 0, 0, 1]));
-        assert!(!f.takes(&[1, 0, 0x5e, 0, 0, 2]));
+        assert_eq!(f.bars(&[2, 0, 0, 0, 0, 1, 7]), None);
+        assert_eq!(f.bars(&[2, 0, 0, 0, 0, 9]), FILTERED, "an entry that is not in use");
+        assert_eq!(f.bars(&[0xff; 14]), None);
+        assert_eq!(f.bars(&[1, 0, 0x5e, 0, 0, 1]), None);
+        assert_eq!(f.bars(&[1, 0, 0x5e, 0, 0, 2]), FILTERED);
         f.all_multicast = true;
-        assert!(f.takes(&[1, 0, 0x5e, 0, 0, 2]));
-        assert!(!f.takes(&[4; 6]));
+        assert_eq!(f.bars(&[1, 0, 0x5e, 0, 0, 2]), None);
+        assert_eq!(f.bars(&[4; 6]), FILTERED);
         f.promiscuous = true;
-        assert!(f.takes(&[4; 6]));
+        assert_eq!(f.bars(&[4; 6]), None);
+        f.link_up = false;
+        assert_eq!(f.bars(&[4; 6]), Some(Outcome::LinkDown));
     }
 }

@@ -122,10 +122,24 @@ impl Row {
 
     /// `1024` or `128/1024`: the ring sizes, in the order that the interface names them.
     pub(crate) fn sizes(&self) -> String {
+        let sizes = self.rings().into_iter().filter_map(|name| self.params.get(name));
+        sizes.map(u64::to_string).collect::<Vec<_>>().join("/")
+    }
+
+    /// What a table calls it beside its sizes: `shring:unlock=swap` of `shring:ring=256,unlock=swap`.
+    pub(crate) fn name(&self) -> String {
+        let (name, said) = self.label.split_once(':').unwrap_or((&self.label, ""));
+        let rings = self.rings();
+        let more =
+            said.split(',').filter(|piece| !rings.contains(&piece.split('=').next().unwrap_or_default()));
+        let more = more.filter(|piece| !piece.is_empty()).collect::<Vec<_>>().join(",");
+        if more.is_empty() { name.into() } else { format!("{name}:{more}") }
+    }
+
+    /// The parameters that sizes are told of.
+    fn rings(&self) -> Vec<&'static str> {
         let mine = Interface::usual().into_iter().filter(|one| one.name() == self.interface);
-        let rings =
-            mine.flat_map(|one| interfaces::rings(&one)).filter_map(|(name, _)| self.params.get(name));
-        rings.map(u64::to_string).collect::<Vec<_>>().join("/")
+        mine.flat_map(|one| interfaces::rings(&one)).map(|(name, _)| name).collect()
     }
 
     /// The fields that depend on placement by more than 5% of their largest value, with their range.

@@ -70,7 +70,7 @@ impl Columns {
     pub(crate) fn cells(self, row: &Row, start: &str) -> Vec<String> {
         let r = &row.report;
         let mut cells = vec![
-            row.interface.clone(),
+            row.name(),
             row.today.word().into(),
             row.sizes(),
             start.into(),

@@ -4,7 +4,7 @@ use std::fs;
 
 use tempfile::TempDir;
 
-use crate::common::{again, json, program, refused, rxlab, word};
+use crate::common::{again, json, program, refused, rxlab, shown, word};
 use crate::{SMALL, small};
 
 #[test]
@@ -73,6 +73,10 @@ fn two_of_one_interface_are_told_apart() {
         let mine = of(label);
         assert!(mine.len() == 2 && mine.iter().all(|row| row["params"]["ring"] == ring), "{label}");
         assert!(mine.iter().all(|row| label.starts_with(row["interface"].as_str().unwrap())));
+    }
+    let table = shown(&small(&["--interfaces", "shring:unlock=store,shring:unlock=swap,ring=256"]));
+    for row in ["shring:unlock=store  no         1024", "shring:unlock=swap   no          256"] {
+        assert!(table.lines().any(|line| line.starts_with(row)), "{row}: {table}");
     }
     let first = of("shring:ring=64,unlock=swap")[0];
     let alone = again(&first["reproduce"], &["--no-search"]);

@@ -4,6 +4,7 @@ use apps::table::{Declared, FlowTable, Full, HashTable, Key, Shape, Value};
 use memory::{Backing, Ps, Region, native::Table};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
+use std::io::Write as _;
 
 mod tally;
 use tally::Tally;
@@ -145,7 +146,13 @@ fn resident() -> Option<u64> {
 fn ten_million_flows_take_memory_as_they_come() {
     let region = Region::new(64, Backing::Heap).unwrap();
     let mut m = region.view();
-    let Some(before) = resident() else { return println!("skipped: no /proc/self/statm") };
+    let Some(before) = resident() else {
+        return writeln!(
+            std::io::stderr(),
+            "skipped: ten_million_flows_take_memory_as_they_come: no /proc/self/statm"
+        )
+        .unwrap();
+    };
     let mut t = HashTable::new(Shape::new(10_000_000), Table, LONG);
     for n in 0..5_000 {
         t.insert(&mut m, &key(n), key(n).hash(), [n.into(), 0], Ps(1)).unwrap();

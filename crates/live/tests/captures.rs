@@ -5,6 +5,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a set-up that fails fails its test")]
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -146,10 +147,16 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
 }
 
 #[test]
+#[expect(clippy::explicit_write, reason = "what eprintln writes is seen of tests that fail alone")]
 fn every_capture_goes_through_every_application() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let Ok(files) = std::fs::read_dir(&dir) else {
-        println!("skipped: no captures in {}", dir.display());
+        writeln!(
+            std::io::stderr(),
+            "skipped: every_capture_goes_through_every_application: no captures in {}",
+            dir.display()
+        )
+        .unwrap();
         return;
     };
     for file in files.flatten().map(|f| f.path()).filter(|f| f.extension().is_some_and(|e| e == "pcap")) {

@@ -11,6 +11,7 @@
 
 mod caches;
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -23,9 +24,10 @@ const ACCESSES: usize = 120_000;
 
 /// A Python with pycachesim, made once under the target directory; `None` where `RXLAB_NO_PY=1` says
 /// that there is none to be had.
+#[expect(clippy::explicit_write, reason = "what eprintln writes is seen of tests that fail alone")]
 fn python() -> Option<PathBuf> {
     if std::env::var_os("RXLAB_NO_PY").is_some_and(|v| v == "1") {
-        println!("RXLAB_NO_PY=1: the comparison with pycachesim is skipped");
+        writeln!(std::io::stderr(), "RXLAB_NO_PY=1: the comparison with pycachesim is skipped").unwrap();
         return None;
     }
     let venv = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pycachesim-venv");

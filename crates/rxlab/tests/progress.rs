@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
@@ -12,11 +13,12 @@ use tempfile::TempDir;
 use common::one_frame;
 
 /// What a terminal gets to see of a command line; none where no terminal can be made.
+#[expect(clippy::explicit_write, reason = "what eprintln writes is seen of tests that fail alone")]
 fn seen(args: &str) -> Option<String> {
     let line = format!("{} {args}", env!("CARGO_BIN_EXE_rxlab"));
     let script = Command::new("script").args(["-qec", &line, "/dev/null"]).stdin(Stdio::null()).output();
     let Ok(out) = script else {
-        eprintln!("skipped: no program `script`, which makes a terminal");
+        writeln!(std::io::stderr(), "skipped: no program `script`, which makes a terminal").unwrap();
         return None;
     };
     assert!(out.status.success(), "{args}: {}", String::from_utf8_lossy(&out.stdout));

@@ -4,6 +4,7 @@ use crate::build::{Shape, shapes};
 use etherparse::{LaxNetSlice, LaxSlicedPacket, NetSlice, SlicedPacket, TransportSlice};
 use packet::{DEFAULT_KEY, Parsed, Rss, kind, parse};
 use proptest::prelude::*;
+use std::io::Write as _;
 
 fn expected_l4(shape: &Shape) -> u32 {
     match shape.proto {
@@ -126,7 +127,8 @@ fn compare(p: &Parsed, frame: &[u8]) -> bool {
 fn agrees_on_real_captures() {
     let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let Ok(entries) = std::fs::read_dir(&dir) else {
-        println!("skipped: no captures at {}", dir.display());
+        writeln!(std::io::stderr(), "skipped: agrees_on_real_captures: no captures at {}", dir.display())
+            .unwrap();
         return;
     };
     for path in entries.map(|e| e.unwrap().path()) {

@@ -1,16 +1,18 @@
 //! Real captures, where they are at hand: each is read and replayed, and its packets are counted in
 //! a second way.
 
+use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use traffic::stats::TraceStats;
 use traffic::{Arrival, Rate, Trace, Workload, wire_bytes};
 
 /// The captures beside the project; none when they are not there.
+#[expect(clippy::explicit_write, reason = "what eprintln writes is seen of tests that fail alone")]
 fn captures() -> Vec<PathBuf> {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let Ok(entries) = std::fs::read_dir(&dir) else {
-        println!("skipped: no captures at {}", dir.display());
+        writeln!(std::io::stderr(), "skipped: no captures at {}", dir.display()).unwrap();
         return Vec::new();
     };
     let mut files: Vec<_> = entries.map(|e| e.unwrap().path()).collect();

@@ -147,7 +147,6 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
 }
 
 #[test]
-#[expect(clippy::explicit_write, reason = "what eprintln writes is seen of tests that fail alone")]
 fn every_capture_goes_through_every_application() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
     let Ok(files) = std::fs::read_dir(&dir) else {

@@ -23,7 +23,7 @@
 
 #include "rxlab_pmd.h"
 
-#define RXLAB_ERR_LEN		256	/* bytes of an error's one line */
+#define RXLAB_ERR_LEN		512	/* bytes of an error's one line */
 #define RXLAB_BURST		64	/* most frames and segments of one call into the library */
 #define RXLAB_MIN_DESC		64	/* a burst of segments fits an empty ring */
 #define RXLAB_MAX_DESC		32768

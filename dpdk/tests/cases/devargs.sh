@@ -29,7 +29,8 @@ iface=shring,ring=1000|ring.*1000.*power
 iface=shring,ring=-1|ring.*-1
 iface=dynamic,ax=64|ax.*rxbisect.*dynamic
 iface=dynamic,ring=48|ring.*48.*power
-iface=shring:rings:64|rings.*allowed.*ring, shared_by
+iface=shring:rings:64|rings.*allowed.*ring .*shared_by .*unlock .*, : for =
+iface=rxbisect:x:1|`x`.*allowed: ax .*alloc_queues .*, : for =
 iface=shring:unlock:fast|unlock.*fast.*store, swap
 iface=shring:ring:1000|ring.*1000.*power
 iface=shring:shared_by:65|shared_by.*65.*1 to 64

@@ -11,11 +11,25 @@ use crate::{Backing, Buf, Class, Field, Geometry, Memory, Region, Side, Space};
 
 /// Bytes of the sound region that is changed.
 const BYTES: usize = 1024;
-const RING: Field =
-    Field { name: "ring", len: 8, width: 2, class: Class::Signal, writer: Side::Nic, reader: Side::Host };
-const BELL: Field =
-    Field { name: "bell", len: 1, width: 1, class: Class::Doorbell, writer: Side::Host, reader: Side::Nic };
-const GEOMETRY: Geometry = Geometry { count: 3, stride: 72, offset: 8, room: 64 };
+const RING: Field = Field {
+    name: "ring",
+    len: 8,
+    width: 2,
+    class: Class::Signal,
+    writer: Side::Nic,
+    reader: Side::Host,
+    home: Side::Host,
+};
+const BELL: Field = Field {
+    name: "bell",
+    len: 1,
+    width: 1,
+    class: Class::Doorbell,
+    writer: Side::Host,
+    reader: Side::Nic,
+    home: Side::Host,
+};
+const GEOMETRY: Geometry = Geometry::new(3, 72, 8, 64);
 
 /// A sound region as the bytes of its file.
 ///

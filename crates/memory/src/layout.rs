@@ -50,12 +50,19 @@ pub struct Field {
     pub writer: Side,
     /// Who reads it.
     pub reader: Side,
+    /// Whose memory it lies in, where host and NIC have memory of their own: one of the two.
+    pub home: Side,
 }
 
 impl Field {
     /// The same field with another number of entries.
     pub const fn of(self, len: u32) -> Field {
         Field { len, ..self }
+    }
+
+    /// The same field in the memory of a side.
+    pub const fn homed(self, home: Side) -> Field {
+        Field { home, ..self }
     }
 
     /// Bytes, rounded up to whole lines.
@@ -78,6 +85,9 @@ impl Field {
                 self.width
             ));
         }
+        if self.home == Side::Both {
+            return bad("has two homes; allowed: the host or the NIC".into());
+        }
         Ok(())
     }
 }
@@ -93,13 +103,30 @@ pub struct Geometry {
     pub offset: u32,
     /// Bytes of frame that fit.
     pub room: u32,
+    /// Whose memory they lie in, where host and NIC have memory of their own: one of the two.
+    pub home: Side,
 }
 
 impl Geometry {
+    /// Such buffers in the host's memory; sizes in bytes.
+    pub const fn new(count: u32, stride: u32, offset: u32, room: u32) -> Geometry {
+        Geometry { count, stride, offset, room, home: Side::Host }
+    }
+
+    /// Buffers of `bytes` each, all of it for frames.
+    pub const fn plain(count: u32, bytes: u32) -> Geometry {
+        Geometry::new(count, bytes, 0, bytes)
+    }
+
+    /// The same buffers in the memory of a side.
+    pub const fn homed(self, home: Side) -> Geometry {
+        Geometry { home, ..self }
+    }
+
     /// DPDK's default: 64 B mempool header, 128 B mbuf, 128 B headroom, 2048 B of data room, so a
     /// frame starts at line 5 of 37.
     pub const fn dpdk(count: u32) -> Geometry {
-        Geometry { count, stride: 37 * 64, offset: 5 * 64, room: 2048 }
+        Geometry::new(count, 37 * 64, 5 * 64, 2048)
     }
 
     /// # Errors
@@ -114,6 +141,9 @@ impl Geometry {
                 "{} B of offset and {} B of room do not fit a stride of {} B",
                 self.offset, self.room, self.stride
             ));
+        }
+        if self.home == Side::Both {
+            return bad("have two homes; allowed: the host or the NIC".into());
         }
         Ok(())
     }

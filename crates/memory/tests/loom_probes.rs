@@ -12,7 +12,7 @@ use memory::probe::{Claims, Lock};
 use memory::{Buf, Class, Field, Geometry, Memory, Side, Space, Touch};
 
 const fn field(name: &'static str, width: u32, class: Class, writer: Side) -> Field {
-    Field { name, len: 2, width, class, writer, reader: Side::Both }
+    Field { name, len: 2, width, class, writer, reader: Side::Both, home: Side::Host }
 }
 
 /// Ring of 2, 3 entries, one producer, two consumers: each entry arrives once and intact. Polls
@@ -124,7 +124,7 @@ where
         let bound = Bound {
             signal: space.words(&field("signal", 2, Class::Signal, Side::Nic), 0).unwrap(),
             bell: space.words(&field("bell", 1, Class::Doorbell, Side::Host), 0).unwrap(),
-            buffers: space.buffers(&Geometry { count: 1, stride: 64, offset: 0, room: 64 }).unwrap(),
+            buffers: space.buffers(&Geometry::plain(1, 64)).unwrap(),
         };
         let space = space.share();
         let (mut ours, mut theirs) = (space.view(Side::Nic), space.view(Side::Host));

@@ -5,7 +5,7 @@
 use memory::{Backing, Buf, Class, Field, Geometry, Memory, Ps, Region, Side, Space, Touch};
 
 const fn field(len: u32, width: u32, class: Class) -> Field {
-    Field { name: "words", len, width, class, writer: Side::Nic, reader: Side::Host }
+    Field { name: "words", len, width, class, writer: Side::Nic, reader: Side::Host, home: Side::Host }
 }
 
 fn heap(bytes: usize) -> Region {
@@ -60,7 +60,7 @@ fn read_modify_writes_return_what_was_there() {
 fn payload_is_addressed_by_the_byte() {
     const ROOM: usize = 37;
     let region = heap(1 << 12);
-    let geometry = Geometry { count: 3, stride: 64, offset: 11, room: ROOM as u32 };
+    let geometry = Geometry::new(3, 64, 11, ROOM as u32);
     let b = (&region).buffers(&geometry).unwrap();
     let mut m = region.view();
     let step = if cfg!(miri) { 5 } else { 1 };
@@ -151,7 +151,7 @@ fn what_does_not_fit_is_named() {
     assert!(space.words::<1>(&field(16, 1, Class::Body), 0).is_ok());
     let error = space.words::<1>(&field(1, 1, Class::Body), 0).unwrap_err();
     assert_eq!(error.to_string(), "words: needs 8 B; the region has 0 B left of 128");
-    let odd = Geometry { count: 1, stride: 60, offset: 0, room: 60 };
+    let odd = Geometry::plain(1, 60);
     let error = space.buffers(&odd).unwrap_err();
     assert_eq!(error.to_string(), "buffers: have a stride of 60 B; allowed: a multiple of 8");
     assert!(Region::new(usize::MAX, Backing::Heap).is_err());
@@ -180,7 +180,7 @@ fn messages_pass_between_threads() {
     let mut space = &region;
     let there = space.words::<2>(&field(4, 2, Class::Signal), 0).unwrap();
     let back = space.words::<1>(&field(1, 1, Class::Signal), 1).unwrap();
-    let b = space.buffers(&Geometry { count: 4, stride: 128, offset: 0, room: 128 }).unwrap();
+    let b = space.buffers(&Geometry::plain(4, 128)).unwrap();
     std::thread::scope(|s| {
         s.spawn(|| {
             let mut m = region.view();

@@ -124,6 +124,7 @@ fn lock_round(threads: u64) -> u64 {
         class: Class::Body,
         writer: Side::Host,
         reader: Side::Host,
+        home: Side::Host,
     };
     let counter = (&region).words::<1>(&counter, 0).unwrap();
     let start = Barrier::new(threads as usize);

@@ -12,11 +12,11 @@ use memory::{Backing, Buf, Class, Field, Geometry, LINE, Memory, Region, Side, S
 use proptest::prelude::*;
 
 const fn field(name: &'static str, len: u32, width: u32, class: Class) -> Field {
-    Field { name, len, width, class, writer: Side::Nic, reader: Side::Host }
+    Field { name, len, width, class, writer: Side::Nic, reader: Side::Host, home: Side::Host }
 }
 
 const RING: Field = field("ring", 16, 2, Class::Signal);
-const GEOMETRY: Geometry = Geometry { count: 4, stride: 128, offset: 0, room: 128 };
+const GEOMETRY: Geometry = Geometry::plain(4, 128);
 
 fn shared() -> Region {
     Region::shared(1 << 16, Backing::Pages).unwrap()

@@ -67,7 +67,7 @@ impl BufferLayout {
     /// `count` such buffers.
     pub fn geometry(&self, count: u32) -> memory::Geometry {
         let (stride, offset) = (self.stride_lines * 64, self.frame_line * 64);
-        memory::Geometry { count, stride, offset, room: self.room }
+        memory::Geometry::new(count, stride, offset, self.room)
     }
 }
 

@@ -38,7 +38,7 @@ fn closed_form_for_every_length() {
 #[test]
 fn a_run_moves_as_many() {
     let mut w = World::new(server());
-    let b = w.space.buffers(&Geometry { count: 1, stride: 9216, offset: 64, room: 9000 }).unwrap();
+    let b = w.space.buffers(&Geometry::new(1, 9216, 64, 9000)).unwrap();
     w.nic(move |m| {
         let mut bytes = 0;
         for len in 1..=9000 {

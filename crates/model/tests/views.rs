@@ -33,7 +33,7 @@ struct Port {
 
 fn build(server: Server, interface: &Interface) -> Port {
     let mut w = World::new(server);
-    let geometry = Geometry { count: BUFFERS, stride: 256, offset: 0, room: 256 };
+    let geometry = Geometry::plain(BUFFERS, 256);
     let b = w.space.buffers(&geometry).unwrap();
     let queues = u32::from(QUEUES);
     let sizes = tx::Sizes { ring: 4, complete_every: 2 };

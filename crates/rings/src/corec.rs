@@ -71,6 +71,7 @@ const READ_DONE: Field = Field {
     class: Class::Contended,
     writer: Side::Host,
     reader: Side::Host,
+    home: Side::Host,
 };
 const POSTED: Field = lock::field("corec.posted");
 const SHORT: Field = lock::field("corec.short");

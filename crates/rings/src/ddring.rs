@@ -56,6 +56,7 @@ const DESCRIPTOR: Field = Field {
     class: Class::Signal,
     writer: Side::Both,
     reader: Side::Both,
+    home: Side::Host,
 };
 const TAIL: Field = empties::doorbell("ddring.tail");
 const BUFFER: Field = Field {
@@ -65,6 +66,7 @@ const BUFFER: Field = Field {
     class: Class::Body,
     writer: Side::Host,
     reader: Side::Host,
+    home: Side::Host,
 };
 const CURSOR: Field = lock::field("ddring.cursor");
 const POSTED: Field = Field { name: "ddring.posted", class: Class::Signal, ..BUFFER };

@@ -70,7 +70,7 @@ const JUDGE: Field =
 const ASKED: Field = empties::doorbell("dynamic.asked");
 
 const fn signal(name: &'static str, writer: Side) -> Field {
-    Field { name, len: 1, width: 1, class: Class::Signal, writer, reader: Side::Both }
+    Field { name, len: 1, width: 1, class: Class::Signal, writer, reader: Side::Both, home: Side::Host }
 }
 
 /// A number of `tally`.

@@ -28,6 +28,7 @@ const STACK: Field = Field {
     class: Class::Body,
     writer: Side::Host,
     reader: Side::Host,
+    home: Side::Host,
 };
 const TAKEN: Field = lock::field("pool.taken");
 

@@ -34,6 +34,7 @@ const COMPLETION: Field = Field {
     class: Class::Signal,
     writer: Side::Nic,
     reader: Side::Host,
+    home: Side::Host,
 };
 
 // ## Sizes

@@ -64,6 +64,7 @@ const LEFT: Field = Field {
     class: Class::Contended,
     writer: Side::Host,
     reader: Side::Host,
+    home: Side::Host,
 };
 /// `left` holds, from this bit on, the cores that have drained and not started again; below it the slots
 /// that they owe: of a truthful NIC's frames, no more than the ring has.

@@ -35,6 +35,7 @@ const DESCRIPTOR: Field = Field {
     class: Class::Body,
     writer: Side::Host,
     reader: Side::Nic,
+    home: Side::Host,
 };
 const DOORBELL: Field = Field {
     name: "tx.doorbell",
@@ -43,6 +44,7 @@ const DOORBELL: Field = Field {
     class: Class::Doorbell,
     writer: Side::Host,
     reader: Side::Nic,
+    home: Side::Host,
 };
 const CONSUMED: Field = Field {
     name: "tx.consumed",
@@ -51,6 +53,7 @@ const CONSUMED: Field = Field {
     class: Class::Signal,
     writer: Side::Nic,
     reader: Side::Host,
+    home: Side::Host,
 };
 
 /// The frame ends with this descriptor.

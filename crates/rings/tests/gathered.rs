@@ -10,7 +10,7 @@ use rings::{
     Completion, Frame, Host, Interface, Nic, Outcome, corec, ddring, dynamic, privring, rxbisect, shring,
 };
 
-const BUFFERS: Geometry = Geometry { count: 12, stride: 128, offset: 0, room: 128 };
+const BUFFERS: Geometry = Geometry::plain(12, 128);
 
 fn interfaces() -> [Interface; 6] {
     let dynamic = dynamic::Sizes {

@@ -91,7 +91,7 @@ struct Bed<'r> {
 impl<'r> Bed<'r> {
     fn new(region: &'r Region, interface: &Interface, lies: &[(&str, usize)]) -> Bed<'r> {
         let mut space = Noting::new(region);
-        let geometry = Geometry { count: 2 * SHARE as u32, stride: 128, offset: 0, room: 128 };
+        let geometry = Geometry::plain(2 * SHARE as u32, 128);
         let b = space.buffers(&geometry).unwrap();
         let (hosts, rx) = rings::receive(&mut space, interface, 2, b).unwrap();
         let (host_tx, tx) =

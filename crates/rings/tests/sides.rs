@@ -191,7 +191,7 @@ fn sizes() -> impl Strategy<Value = Sizes> {
 }
 
 const fn geometry(count: u32) -> Geometry {
-    Geometry { count, stride: 128, offset: 0, room: 128 }
+    Geometry::plain(count, 128)
 }
 
 const CASES: u32 = if cfg!(miri) { 3 } else { 4000 };

@@ -60,7 +60,7 @@ type Counters = Vec<(&'static str, u64)>;
 fn run(interface: &Interface) -> (Counters, Counters) {
     let region = Region::new(1 << 20, Backing::Heap).unwrap();
     let mut space = &region;
-    let geometry = Geometry { count: BUFFERS, stride: 128, offset: 0, room: 128 };
+    let geometry = Geometry::plain(BUFFERS, 128);
     let buffers = space.buffers(&geometry).unwrap();
     let (hosts, rx) = receive(&mut space, interface, QUEUES, buffers).unwrap();
     let count = hosts.len() as u32;

@@ -130,7 +130,7 @@ fn core(host: &mut MockHost<NativeView<'_>>, (asks, done): (Receiver<Ask>, Sende
 fn run(interface: &Interface) {
     let region = Region::new(1 << 20, Backing::Heap).unwrap();
     let mut space = &region;
-    let geometry = Geometry { count: BUFFERS, stride: 128, offset: 0, room: 128 };
+    let geometry = Geometry::plain(BUFFERS, 128);
     let buffers = space.buffers(&geometry).unwrap();
     let (hosts, rx) = receive(&mut space, interface, QUEUES.into(), buffers).unwrap();
     let count = hosts.len() as u32;

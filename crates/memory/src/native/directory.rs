@@ -55,6 +55,11 @@ impl Shape {
         Shape::Words { class: field.class, width: field.width, len: field.len }
     }
 
+    /// Where buffers lie, whatever else is said of them: that is for whoever binds them.
+    pub(super) const fn of_buffers(g: &Geometry) -> Shape {
+        Shape::Buffers(Geometry::new(g.count, g.stride, g.offset, g.room))
+    }
+
     /// Bytes, without those that fill the last line.
     pub(super) fn bytes(self) -> u64 {
         match self {
@@ -150,7 +155,7 @@ impl Entry {
             3 => class(Class::Doorbell),
             BUFFERS => {
                 let (offset, room) = (words[6] as u32, (words[6] >> 32) as u32);
-                Shape::Buffers(Geometry { count: low, stride: high, offset, room })
+                Shape::Buffers(Geometry::new(low, high, offset, room))
             }
             kind => return Err(format!("kind {kind}; allowed: 0 to {BUFFERS}")),
         };

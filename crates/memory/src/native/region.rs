@@ -35,7 +35,7 @@ pub enum Backing {
 /// use memory::{Backing, Class, Field, Memory, Region, Side, Space};
 /// let region = Region::new(1 << 16, Backing::Heap)?;
 /// let field =
-///     Field { name: "head", len: 4, width: 2, class: Class::Signal, writer: Side::Nic, reader: Side::Host };
+///     Field { name: "head", len: 4, width: 2, class: Class::Signal, writer: Side::Nic, reader: Side::Host, home: Side::Host };
 /// let head = (&region).words::<2>(&field, 0).map_err(std::io::Error::other)?;
 /// let mut m = region.view();
 /// m.publish(head, 5, [17, 1]);
@@ -191,7 +191,7 @@ impl<'r> Space for &'r Region {
 
     fn buffers(&mut self, geometry: &Geometry) -> Result<Buffers<'r>, LayoutError> {
         directory::aligned(geometry)?;
-        let base = self.place("buffers", None, Shape::Buffers(*geometry))?;
+        let base = self.place("buffers", None, Shape::of_buffers(geometry))?;
         // SAFETY: `place` found room for `count * stride` bytes of this region for `'r`, the geometry is
         // checked and its stride is whole words. As for `bind`, others may have the same ones.
         Ok(unsafe { Buffers::new(base, geometry) })

@@ -7,9 +7,33 @@ use crate::{Class, Field, LayoutError, Memory, Side, Space};
 
 /// The words: the entries (value, DD), the next id to claim, and per slot the id handed back.
 pub const CLAIM_FIELDS: [Field; 3] = [
-    Field { name: "entry", len: 1, width: 2, class: Class::Signal, writer: Side::Nic, reader: Side::Host },
-    Field { name: "next", len: 1, width: 1, class: Class::Contended, writer: Side::Host, reader: Side::Host },
-    Field { name: "done", len: 1, width: 1, class: Class::Contended, writer: Side::Host, reader: Side::Nic },
+    Field {
+        name: "entry",
+        len: 1,
+        width: 2,
+        class: Class::Signal,
+        writer: Side::Nic,
+        reader: Side::Host,
+        home: Side::Host,
+    },
+    Field {
+        name: "next",
+        len: 1,
+        width: 1,
+        class: Class::Contended,
+        writer: Side::Host,
+        reader: Side::Host,
+        home: Side::Host,
+    },
+    Field {
+        name: "done",
+        len: 1,
+        width: 1,
+        class: Class::Contended,
+        writer: Side::Host,
+        reader: Side::Nic,
+        home: Side::Host,
+    },
 ];
 
 /// The bound words of one ring.

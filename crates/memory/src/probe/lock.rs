@@ -10,6 +10,7 @@ pub const LOCK_FIELD: Field = Field {
     class: Class::Contended,
     writer: Side::Host,
     reader: Side::Host,
+    home: Side::Host,
 };
 
 /// One agent's handle.

@@ -109,7 +109,8 @@ impl World {
 
     /// `len` entries of `W` words.
     pub(crate) fn words<const W: usize>(&mut self, class: Class, writer: Side, len: u32) -> Words<W> {
-        let field = Field { name: "test", len, width: W as u32, class, writer, reader: Side::Both };
+        let field =
+            Field { name: "test", len, width: W as u32, class, writer, reader: Side::Both, home: Side::Host };
         self.space.words(&field, 0).unwrap()
     }
 

@@ -99,7 +99,10 @@ fn an_interface_is_said_with_its_parameters() {
     assert!(set(&[("iface", "shring:ring:2")]).is_ok(), "for one queue");
     for (iface, part) in [
         ("privring:ring:64", "descriptors"),
-        ("shring:rings:64", "unknown parameter `rings`; allowed: ring (descriptors of a shared ring), shared_by"),
+        (
+            "shring:rings:64",
+            "unknown parameter `rings`; allowed: ring (descriptors of a shared ring), shared_by",
+        ),
         ("shring:unlock:fast", "allowed: store, swap"),
         ("shring:ring", "ring has no value"),
         ("shring:ring:100", "a power of two"),

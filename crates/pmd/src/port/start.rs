@@ -59,7 +59,7 @@ impl Start {
         let before = data_offset.checked_sub(front);
         let data_offset = before.ok_or_else(|| Error::Invalid(format!("no {front} B before a frame")))?;
         let room = room + front;
-        let geometry = Geometry { count: 1, stride: u32::MAX, offset: data_offset, room };
+        let geometry = Geometry::new(1, u32::MAX, data_offset, room);
         geometry.check().map_err(rings::SizeError::from)?;
         if max_frame > room - front || max_frame > u32::from(u16::MAX) - front {
             let what = format!("frames of {max_frame} B do not fit buffers of {} B", room - front);

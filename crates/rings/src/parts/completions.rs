@@ -22,11 +22,20 @@ pub(crate) const fn entries(name: &'static str, len: u32) -> Field {
         class: Class::Signal,
         writer: Side::Nic,
         reader: Side::Host,
+        home: Side::Host,
     }
 }
 
 pub(crate) const fn index(name: &'static str) -> Field {
-    Field { name, len: 1, width: 1, class: Class::Signal, writer: Side::Host, reader: Side::Nic }
+    Field {
+        name,
+        len: 1,
+        width: 1,
+        class: Class::Signal,
+        writer: Side::Host,
+        reader: Side::Nic,
+        home: Side::Host,
+    }
 }
 
 /// Both ends of one ring.

@@ -19,11 +19,19 @@ use crate::contract::{AHEAD, Buffers, CHUNK, Frame, Outcome, TOGETHER};
 use crate::sizes::SizeError;
 
 pub(crate) const fn descriptor(name: &'static str, len: u32) -> Field {
-    Field { name, len, width: 1, class: Class::Body, writer: Side::Host, reader: Side::Nic }
+    Field { name, len, width: 1, class: Class::Body, writer: Side::Host, reader: Side::Nic, home: Side::Host }
 }
 
 pub(crate) const fn doorbell(name: &'static str) -> Field {
-    Field { name, len: 1, width: 1, class: Class::Doorbell, writer: Side::Host, reader: Side::Nic }
+    Field {
+        name,
+        len: 1,
+        width: 1,
+        class: Class::Doorbell,
+        writer: Side::Host,
+        reader: Side::Nic,
+        home: Side::Host,
+    }
 }
 
 /// Both ends of one ring.

@@ -7,7 +7,15 @@ use memory::{Class, Field, Memory, Side};
 use crate::contract::Choice;
 
 pub(crate) const fn field(name: &'static str) -> Field {
-    Field { name, len: 1, width: 1, class: Class::Contended, writer: Side::Host, reader: Side::Host }
+    Field {
+        name,
+        len: 1,
+        width: 1,
+        class: Class::Contended,
+        writer: Side::Host,
+        reader: Side::Host,
+        home: Side::Host,
+    }
 }
 
 /// How a core frees its lock.

@@ -33,11 +33,11 @@ use crate::sizes::SizeError;
 // ## Words
 
 const fn slot(name: &'static str, writer: Side, reader: Side) -> Field {
-    Field { name, len: 1, width: 1, class: Class::Body, writer, reader }
+    Field { name, len: 1, width: 1, class: Class::Body, writer, reader, home: Side::Host }
 }
 
 const fn given(name: &'static str, writer: Side, reader: Side) -> Field {
-    Field { name, len: 1, width: 1, class: Class::Signal, writer, reader }
+    Field { name, len: 1, width: 1, class: Class::Signal, writer, reader, home: Side::Host }
 }
 
 const HOST: [Field; 2] =

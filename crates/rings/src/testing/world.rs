@@ -70,7 +70,7 @@ impl<M: Memory> World<M> {
         mut core: impl FnMut(u32) -> M,
         advance: fn(&mut M, Ps),
     ) -> Result<World<M>, SizeError> {
-        let geometry = Geometry { count: setup.buffers, stride: 128, offset: 0, room: 128 };
+        let geometry = Geometry::plain(setup.buffers, 128);
         let buffers = space.buffers(&geometry)?;
         let count = setup.interface.hosts(setup.queues);
         let port = interface::build(space, &setup.interface, setup.queues, (setup.tx, count), buffers)?;

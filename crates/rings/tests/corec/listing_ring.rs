@@ -10,7 +10,7 @@ use rings::{Buffers, Completion, Host};
 use crate::common::Plain;
 
 const fn word(name: &'static str, class: Class) -> Field {
-    Field { name, len: 1, width: 1, class, writer: Side::Host, reader: Side::Host }
+    Field { name, len: 1, width: 1, class, writer: Side::Host, reader: Side::Host, home: Side::Host }
 }
 
 /// What a slot gets for which there is no buffer.

@@ -194,8 +194,7 @@ impl<H: Host<Plain>> Port<H> {
     pub(crate) fn short(build: Build<H>, ring: u32, threads: u32, spares: u32, posted: u32) -> Port<H> {
         let buffers = threads * spares;
         let mut plain = Plain::new(Side::Both);
-        let geometry =
-            plain.buffers(&Geometry { count: buffers, stride: 128, offset: 0, room: 128 }).unwrap();
+        let geometry = plain.buffers(&Geometry::plain(buffers, 128)).unwrap();
         let (hosts, nic) = build(&mut plain, ring, threads, geometry);
         plain.journal();
         let m = plain.side(Side::Host);

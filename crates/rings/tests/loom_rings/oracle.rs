@@ -13,7 +13,7 @@ pub(crate) const LEN: u16 = 60;
 
 /// `count` buffers.
 pub(crate) fn buffers(space: &mut CheckedSpace, count: u32) -> CheckedBuffers {
-    space.buffers(&Geometry { count, stride: 256, offset: 128, room: 128 }).unwrap()
+    space.buffers(&Geometry::new(count, 256, 128, 128)).unwrap()
 }
 
 /// A core's spares: what a driver hands over with the call.

@@ -27,7 +27,9 @@ pub(crate) const TOLD: Scenario =
 pub(crate) type Gate = <CheckedView as Memory>::Words<1>;
 
 pub(crate) fn gate(space: &mut CheckedSpace, name: &'static str, writer: Side, reader: Side) -> Gate {
-    space.words(&Field { name, len: 1, width: 1, class: Class::Signal, writer, reader }, 0).unwrap()
+    space
+        .words(&Field { name, len: 1, width: 1, class: Class::Signal, writer, reader, home: Side::Host }, 0)
+        .unwrap()
 }
 
 pub(crate) fn raised(m: &mut CheckedView, gate: Gate, value: u64) {

@@ -14,11 +14,18 @@ use crate::other::{ENDLESS, Ended, Other, PATIENCE};
 const FRAMES: u64 = 200_000;
 const COUNT: u32 = 64;
 const SIZES: Sizes = Sizes { count: COUNT, cache: 8 };
-const GEOMETRY: Geometry = Geometry { count: COUNT, stride: 128, offset: 0, room: 128 };
+const GEOMETRY: Geometry = Geometry::plain(COUNT, 128);
 /// Frames that are passed on: the buffer, and the frame's number from 1 on. It has room for all buffers, so it cannot
 /// overflow.
-const WIRE: Field =
-    Field { name: "wire", len: COUNT, width: 2, class: Class::Signal, writer: Side::Nic, reader: Side::Host };
+const WIRE: Field = Field {
+    name: "wire",
+    len: COUNT,
+    width: 2,
+    class: Class::Signal,
+    writer: Side::Nic,
+    reader: Side::Host,
+    home: Side::Host,
+};
 
 type View<'r> = NativeView<'r>;
 

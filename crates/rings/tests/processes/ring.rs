@@ -12,7 +12,7 @@ use crate::other::{ENDLESS, Ended, Other, PATIENCE};
 
 const FRAMES: u64 = 1_000_000;
 const SIZES: Sizes = Sizes { ring: 256 };
-const GEOMETRY: Geometry = Geometry { count: 1024, stride: 128, offset: 0, room: 128 };
+const GEOMETRY: Geometry = Geometry::plain(1024, 128);
 /// Bytes of a frame.
 const LEN: u16 = 60;
 

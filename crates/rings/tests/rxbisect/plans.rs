@@ -10,7 +10,7 @@ use crate::*;
 /// A port with a plan, like [`World`]'s.
 fn planned(sizes: Sizes, plan: &Plan) -> (MockNic<Plain>, Vec<MockHost<Plain>>) {
     let mut space = Plain::new(Side::Both);
-    let buffers = space.buffers(&Geometry { count: 64, stride: 128, offset: 0, room: 128 }).unwrap();
+    let buffers = space.buffers(&Geometry::plain(64, 128)).unwrap();
     let (hosts, nic) = build_plan(&mut space, &sizes, plan, buffers).unwrap();
     let n = hosts.len() as u32;
     let interface = Interface::RxBisect(sizes);
@@ -72,7 +72,7 @@ fn two_ax_rings_may_be_linked_to_one_bx() {
 #[test]
 fn a_plan_that_names_a_missing_ring_is_refused() {
     let mut space = Plain::new(Side::Both);
-    let buffers = space.buffers(&Geometry { count: 64, stride: 128, offset: 0, room: 128 }).unwrap();
+    let buffers = space.buffers(&Geometry::plain(64, 128)).unwrap();
     let mut error = |ax: Ax, from: u16| {
         let plan = Plan { ax: vec![ax], bx: vec![Bx { from: vec![from], node: 0 }] };
         build_plan(&mut space, &PROMPT, &plan, buffers).err().map(|e| e.to_string())

@@ -15,7 +15,7 @@ fn shape() -> impl Strategy<Value = Shape> {
     });
     let buffers = (1..300u32, 1..40u32, 0..64u32).prop_map(|(count, words, offset)| {
         let stride = 8 * (words + 8);
-        Shape::Buffers(Geometry { count, stride, offset, room: stride - offset })
+        Shape::Buffers(Geometry::new(count, stride, offset, stride - offset))
     });
     prop_oneof![4 => words, 1 => buffers]
 }
@@ -106,7 +106,7 @@ fn each_lie_is_named() {
     assert!(told_of(&|e| e.offset = u64::MAX - 63).contains("whole lines"));
     let wide = Shape::Words { class: Class::Body, width: 3, len: 8 };
     assert_eq!(told_of(&|e| e.shape = wide), "shared region: entry 0: 8 entries of 3 words");
-    let odd = Shape::Buffers(Geometry { count: 1, stride: 60, offset: 0, room: 60 });
+    let odd = Shape::Buffers(Geometry::plain(1, 60));
     assert!(told_of(&|e| e.shape = odd).contains("a multiple of 8"));
     assert_eq!(told(&[one(&|_| {}), one(&|_| {})]), "shared region: words 1 stands in it twice");
     let apart = one(&|e| (e.instance, e.offset) = (2, 128));

@@ -107,7 +107,7 @@ pub(super) fn region(bytes: usize) -> Result<(Region, bool), Fail> {
 
 /// A field of `len` entries of `W` words.
 pub(super) fn field<const W: usize>(name: &'static str, class: Class, len: u32) -> Field {
-    Field { name, len, width: W as u32, class, writer: Side::Both, reader: Side::Both }
+    Field { name, len, width: W as u32, class, writer: Side::Both, reader: Side::Both, home: Side::Host }
 }
 
 /// Each line's successor on a random walk that visits all `lines`: Sattolo's shuffle.

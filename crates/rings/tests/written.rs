@@ -65,7 +65,8 @@ fn wrong_texts_are_named() {
     let names = "privring, shring, rxbisect, dynamic, corec, ddring";
     assert_eq!(error("privrings"), format!("unknown interface `privrings`; allowed: {names}"));
     assert!(error("").starts_with("unknown interface ``"));
-    assert_eq!(error("privring:rings=4"), "privring: unknown parameter `rings`; allowed: ring");
+    let said = "privring: unknown parameter `rings`; allowed: ring (descriptors of a core)";
+    assert_eq!(error("privring:rings=4"), said);
     assert_eq!(error("shring:unlock=fast"), "shring: unlock is `fast`; allowed: store, swap");
     assert_eq!(error("shring:ring=-1"), "shring: ring is `-1`; allowed: a whole number");
     assert_eq!(error("shring:ring"), "shring: ring has no value; allowed: shring:ring=VALUE");

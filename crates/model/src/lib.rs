@@ -21,6 +21,7 @@ pub use engine::sim::Sim;
 pub use engine::space::ModelSpace;
 pub use engine::view::View;
 pub use engine::{Engine, EngineError, LONGEST};
+pub use machine::coherence::link::Crossed;
 pub use machine::layout::{PoolId, Table, Words};
 pub use machine::pcie::tlp_bytes;
 pub use machine::{cache, hierarchy};

@@ -3,6 +3,7 @@
 
 mod buffers;
 pub mod cache;
+pub(crate) mod coherence;
 pub(crate) mod costs;
 mod dram;
 pub(crate) mod frames;
@@ -10,14 +11,16 @@ pub mod hierarchy;
 pub(crate) mod host;
 pub(crate) mod layout;
 pub(crate) mod level;
-pub(crate) mod lines;
 pub(crate) mod pcie;
 pub(crate) mod prices;
 pub(crate) mod sample;
-pub(crate) mod who;
 mod words;
 
 use buffers::BufferMemory;
+use coherence::agents::Agents;
+use coherence::home::Homes;
+use coherence::link::{self, Crossed, Waits};
+use coherence::node::Node;
 use costs::{Costs, shares};
 use dram::Dram;
 use hierarchy::Hierarchy;
@@ -34,9 +37,20 @@ use crate::profile::Server;
 pub(crate) struct Machine {
     pub costs: Costs,
     pub hierarchy: Hierarchy,
-    dram: Dram,
-    /// Of the node that the memory belongs to, and of the far one.
+    /// Of each node.
+    drams: [Dram; 2],
+    /// For cores of each node.
     prices: [Prices; 2],
+    /// Whether something of the far node takes part: cores or a card.
+    pub apart: bool,
+    /// Agents of the far node.
+    pub far: Agents,
+    /// Homes of lines, until the far node has cores.
+    homes: Homes,
+    link: link::Link,
+    /// Lines of words that agents of each node got over the link, and simulated lines of buffers.
+    crossed: [Crossed; 2],
+    sampled: [Crossed; 2],
     /// Slots of cards; none where a core plays the card.
     pub links: Vec<Link>,
     pub words: WordMemory,
@@ -56,14 +70,22 @@ impl Machine {
         let soft = server.nic_core().is_some();
         let links = if soft { 0 } else { server.nic.ports };
         let costs = Costs::new(server);
-        let dram = Dram::new(&server.constants.dram);
+        let drams = [(); 2].map(|()| Dram::new(&server.constants.dram));
+        let levels = |node| costs.levels(node, [0, 1].map(|n: usize| drams[n].latency()));
+        let gbytes = &server.constants.interconnect.link_gbytes;
         let shares = |level| shares(server.nic.kind, &server.constants, level);
         let sample = Sample::new(one_in, seed);
         Machine {
             hierarchy: Hierarchy::sampled(server, &layout.extent(), sample, seed),
-            prices: costs.levels(dram.latency()).map(|levels| Prices::new(levels, shares)),
+            prices: [Node::Near, Node::Far].map(|node| Prices::new(levels(node), shares)),
             costs,
-            dram,
+            drams,
+            apart: server.nic.remote,
+            far: Agents::default(),
+            homes: layout.homes(),
+            link: link::Link::new((!gbytes.is_absent()).then_some(gbytes.value), one_in),
+            crossed: Default::default(),
+            sampled: Default::default(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
             words: WordMemory::new(&layout),
             buffers: BufferMemory::new(layout.frames),
@@ -75,38 +97,51 @@ impl Machine {
 
     /// `cores` more on the far node, behind all others, that play the NIC.
     pub(crate) fn add_far(&mut self, server: &Server, cores: u32) {
-        self.hierarchy.add_far(server, cores);
+        self.hierarchy.add_far(server, cores, std::mem::take(&mut self.homes));
         self.soft = true;
+        self.apart = true;
     }
 
-    /// DRAM traffic that happened since `before` (lines), at `at`.
+    /// DRAM traffic of both nodes so far, lines.
     #[inline(always)]
-    fn charge(&mut self, before: u64, at: u64) {
-        let lines = self.hierarchy.dram_lines() - before;
-        if lines > 0 && self.dram.add(at, lines as f64 * 64.0 * f64::from(self.hierarchy.sample().one_in())) {
-            self.price_dram();
+    fn traffic(&self) -> [u64; 2] {
+        [self.hierarchy.dram_lines(), self.hierarchy.far_dram_lines()]
+    }
+
+    /// DRAM traffic that happened since `before`, at `at`.
+    #[inline(always)]
+    fn charge(&mut self, before: [u64; 2], at: u64) {
+        for (node, lines) in self.traffic().iter().zip(before).map(|(now, before)| now - before).enumerate() {
+            let bytes = lines as f64 * 64.0 * f64::from(self.hierarchy.sample().one_in());
+            if lines > 0 && self.drams[node].add(at, bytes) {
+                self.price();
+            }
         }
     }
 
-    fn price_dram(&mut self) {
-        let [near, far] = &mut self.prices;
-        let dram = self.dram.latency();
-        near.set([(Level::Dram, dram), (Level::Far, self.costs.far_line(dram))]);
-        if self.hierarchy.has_far() {
-            far.set([(Level::Dram, dram + self.costs.remote)]);
+    /// Prices follow the load of DRAM and of the link.
+    fn price(&mut self) {
+        let drams = [0, 1].map(|node: usize| self.drams[node].latency());
+        for node in [Node::Near, Node::Far] {
+            if node == Node::Near || self.hierarchy.has_far() {
+                let mut levels = self.costs.levels(node, drams);
+                let wait = self.link.wait(node);
+                Level::ALL.into_iter().filter(|l| l.crosses(node)).for_each(|l| levels[l as usize] += wait);
+                self.prices[node as usize].set(levels);
+            }
         }
     }
 
-    /// What a core's access of a kind costs on average, a core on the far node if it is `far`.
+    /// What an access of a kind costs a core of `node` on average.
     #[inline(always)]
-    pub(crate) fn mean_of(&self, far: bool, kind: Access, write: bool) -> Cost {
-        self.prices[usize::from(far)].mean_of(kind, write)
+    pub(crate) fn mean_of(&self, node: Node, kind: Access, write: bool) -> Cost {
+        self.prices[node as usize].mean_of(kind, write)
     }
 
     /// Prices for `core`.
     #[inline(always)]
     pub(crate) fn prices_of(&mut self, core: u32) -> &mut Prices {
-        &mut self.prices[usize::from(self.hierarchy.is_far(core as usize))]
+        &mut self.prices[self.hierarchy.node_of(core as usize) as usize]
     }
 
     /// A core's access to a line: when the line is there, and how long the core waits. A line outside the
@@ -123,12 +158,54 @@ impl Machine {
     /// The same of a line in the sample.
     #[inline(never)]
     pub(crate) fn simulate(&mut self, core: u32, line: u32, write: bool, kind: Access, at: u64) -> Cost {
-        let before = self.hierarchy.dram_lines();
+        let before = self.traffic();
         let level = self.hierarchy.core(core as usize, line, write);
         self.charge(before, at);
-        let prices = self.prices_of(core);
-        let miss = prices.learn(kind, write, level);
+        let node = self.hierarchy.node_of(core as usize);
+        // Lines of words are counted by their copies, sampled or not.
+        let more =
+            if kind != Access::Word && level.crosses(node) { self.comes_over(node, write, at) } else { 0 };
+        let prices = &mut self.prices[node as usize];
+        let miss = prices.learn(kind, write, level).saturating_add_signed(more);
         prices.cost(kind, write, miss, level)
+    }
+
+    /// A simulated line of a buffer crosses the link to `node`; what it waits beyond what prices have, ps.
+    fn comes_over(&mut self, node: Node, write: bool, at: u64) -> i64 {
+        self.sampled[node as usize].count(write, 1);
+        let waits = self.link.sampled(node, at);
+        self.follow(waits)
+    }
+
+    /// A line of words crosses the link to `node`.
+    pub(crate) fn word_comes_over(&mut self, node: Node, write: bool, at: u64) {
+        self.crossed[node as usize].count(write, 1);
+        let waits = self.link.exact(node, at);
+        self.follow(waits);
+    }
+
+    /// What a line takes more that comes over the link to `node`, ps.
+    pub(crate) fn over_link(&self, node: Node) -> u64 {
+        self.costs.remote + self.link.wait(node)
+    }
+
+    fn follow(&mut self, waits: Option<Waits>) -> i64 {
+        let Some(Waits { more, follow }) = waits else { return 0 };
+        if follow {
+            self.price();
+        }
+        more
+    }
+
+    /// Lines that agents of each node got over the link.
+    pub(crate) fn crossed(&self) -> [Crossed; 2] {
+        let one_in = u64::from(self.hierarchy.sample().one_in());
+        [0, 1].map(|node: usize| {
+            let mut all = self.crossed[node];
+            all.count(false, self.sampled[node].reads * one_in);
+            all.count(true, self.sampled[node].rfos * one_in);
+            all
+        })
     }
 
     /// A core stores into a line that it has prefetched.
@@ -143,8 +220,8 @@ impl Machine {
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
         let last = first + lines - 1;
         if self.hierarchy.sample().may_have(first, last) {
-            self.simulate_dma(first, last, at, |caches, line| {
-                caches.dma_write(line, !(partial && line == last));
+            self.simulate_dma(first, last, at, |machine, line| {
+                machine.hierarchy.dma_write(line, !(partial && line == last));
             });
         }
     }
@@ -154,21 +231,25 @@ impl Machine {
     pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
         let last = first + lines - 1;
         if self.hierarchy.sample().may_have(first, last) {
-            self.simulate_dma(first, last, at, |caches, line| {
-                caches.dma_read(line);
+            self.simulate_dma(first, last, at, |machine, line| {
+                let level = machine.hierarchy.dma_read(line);
+                let node = machine.hierarchy.node_of_card();
+                if level.crosses(node) {
+                    machine.comes_over(node, false, at);
+                }
             });
         }
     }
 
     /// `access` for each line from `first` to `last` that is in the sample.
     #[inline(never)]
-    fn simulate_dma(&mut self, first: u32, last: u32, at: u64, access: impl Fn(&mut Hierarchy, u32)) {
-        let before = self.hierarchy.dram_lines();
+    fn simulate_dma(&mut self, first: u32, last: u32, at: u64, access: impl Fn(&mut Machine, u32)) {
+        let before = self.traffic();
         let mut from = first;
         while from <= last {
             let mut sampled = self.hierarchy.sample().among(from, last);
             while sampled != 0 {
-                access(&mut self.hierarchy, from + sampled.trailing_zeros());
+                access(self, from + sampled.trailing_zeros());
                 sampled &= sampled - 1;
             }
             from += 64;
@@ -180,10 +261,11 @@ impl Machine {
     pub(crate) fn press(&mut self, at: u64, reads: f64, writes: f64) -> u64 {
         let bytes = (reads + writes) * 64.0;
         self.pressed += bytes as u64;
-        if self.dram.add(at, bytes) {
-            self.price_dram();
+        let near = &mut self.drams[Node::Near as usize];
+        if near.add(at, bytes) {
+            self.price();
         }
-        self.dram.latency()
+        self.drams[Node::Near as usize].latency()
     }
 
     /// Asks the host for what is kept of the frames that a line of descriptors may name.

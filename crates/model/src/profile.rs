@@ -51,6 +51,24 @@ pub enum SliceHash {
     Random,
 }
 
+/// What becomes of a line that a cache of the other node has when a core loads it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RemoteReads {
+    /// It moves to the core: no copy stays.
+    #[default]
+    Move,
+    /// A clean copy stays, which the next store has to take away.
+    Copy,
+}
+
+impl RemoteReads {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+    fn is_default(&self) -> bool {
+        *self == RemoteReads::default()
+    }
+}
+
 /// Packet buffers of the driver's pool.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,6 +122,9 @@ pub struct Caches {
     pub slice_hash: SliceHash,
     /// Whether a core's miss to DRAM also fetches the other line of its 128 B pair.
     pub adjacent_prefetch: bool,
+    /// What a load leaves on the other node.
+    #[serde(default, skip_serializing_if = "RemoteReads::is_default")]
+    pub remote_reads: RemoteReads,
 }
 
 /// What plays the network card.

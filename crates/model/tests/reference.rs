@@ -7,8 +7,8 @@ mod caches;
 mod naive;
 
 use caches::{Chance, small, tiny};
-use model::hierarchy::{Counts, Hierarchy, Level};
-use model::profile::{Caches, Placement, Replacement};
+use model::hierarchy::{Counts, Hierarchy, Homes, Level};
+use model::profile::{Caches, Placement, RemoteReads, Replacement};
 use naive::Naive;
 
 const CORES: u32 = 3;
@@ -62,6 +62,59 @@ fn compare(caches: Caches, seed: u64) -> Counts {
     assert_eq!(model.counts, naive.counts, "after everything was pushed out: {caches:?}");
     assert_eq!(from_l1 > 0, caches.l1_kib > 0, "{from_l1} lines came from another L1");
     model.counts
+}
+
+/// Runs both on the accesses of cores of two nodes, and of a card; what they counted. A third of the lines belongs to
+/// the far node.
+fn compare_nodes(caches: &Caches, seed: u64) -> Counts {
+    const NODES: [u32; 2] = [3, 2];
+    const FAR_HOME: u32 = SHARED * 2 / 3;
+    let server = small(NODES[0], caches.clone());
+    let mut homes = Homes::default();
+    homes.put_far(FAR_HOME, 4 * LINES);
+    let mut model = Hierarchy::new(&server, LINES, SHARED, seed);
+    model.add_far(&server, NODES[1], homes);
+    let mut naive = Naive::with_far(caches, NODES, SHARED, FAR_HOME);
+    let mut chance = Chance::new(seed);
+    for n in 0..2 * ACCESSES {
+        let core = chance.below(NODES.iter().sum()) as usize;
+        let near = (n / 50 * 7 + chance.below(40)) % LINES;
+        let line = if chance.below(4) == 0 { chance.below(LINES) } else { near };
+        let kind = chance.below(10);
+        let what = format!("seed {seed}, access {n}: kind {kind}, core {core}, line {line}, {caches:?}");
+        match kind {
+            0..=4 => assert_eq!(model.core(core, line, false), naive.core(core, line, false), "{what}"),
+            5..=7 => assert_eq!(model.core(core, line, true), naive.core(core, line, true), "{what}"),
+            8 => {
+                let (line, whole) = (line % SHARED, chance.below(8) > 0);
+                assert_eq!(model.dma_write(line, whole), naive.dma_write(line, whole), "{what}");
+            }
+            _ => assert_eq!(model.dma_read(line % SHARED), naive.dma_read(line % SHARED), "{what}"),
+        }
+        assert_eq!(model.counts, naive.counts, "{what}");
+    }
+    for line in (0..LINES).chain(LINES..4 * LINES) {
+        for core in 0..NODES.iter().sum::<u32>() as usize {
+            assert_eq!(model.core(core, line, false), naive.core(core, line, false), "final read of {line}");
+        }
+    }
+    assert_eq!(model.counts, naive.counts, "after everything was pushed out: {caches:?}");
+    model.counts
+}
+
+#[test]
+fn two_nodes_with_memory_of_their_own() {
+    for remote_reads in [RemoteReads::Move, RemoteReads::Copy] {
+        for (ddio_ways, adjacent_prefetch, l1_kib) in [(2, false, 0), (6, false, 4), (1, true, 0)] {
+            let caches = Caches { remote_reads, ddio_ways, adjacent_prefetch, l1_kib, ..tiny() };
+            for seed in 0..SEEDS {
+                let c = compare_nodes(&caches, seed);
+                let all =
+                    [c.dram_reads, c.dram_writes, c.far_dram_reads, c.far_dram_writes, c.snoops, c.llc_hits];
+                assert!(all.iter().all(|n| *n > 0), "the accesses do not reach everything: {c:?}");
+            }
+        }
+    }
 }
 
 /// Both on several seeds, and every counter must have moved.

@@ -2,8 +2,8 @@
 
 use memory::{Class, Side};
 
+use crate::machine::coherence::agents::Who;
 use crate::machine::layout::Words;
-use crate::machine::who::Who;
 use crate::profile::NicKind;
 
 /// Who an agent is.

@@ -4,7 +4,7 @@
 //! the same work whichever agent that is, so the host has no branch to guess. The main tournament has places for 63
 //! agents and one more place. Further agents are in tournaments of their own; the smallest of their keys takes that place.
 
-use crate::machine::who::AGENTS;
+use crate::machine::coherence::agents::AGENTS;
 
 /// Time of an agent that waits for others.
 pub(crate) const PARKED: u64 = u64::MAX;

@@ -6,9 +6,10 @@ use super::gauge::Gauge;
 use super::standstill::Standstill;
 use super::turns::{BEHIND, Lead, Turns};
 use crate::machine::Machine;
+use crate::machine::coherence::agents::ones;
+use crate::machine::coherence::link::Crossed;
 use crate::machine::hierarchy::Counts;
 use crate::machine::layout::{Layout, Place};
-use crate::machine::who::ones;
 use crate::profile::Server;
 
 /// What all agents share.
@@ -45,6 +46,11 @@ impl Sim {
     /// What the caches have counted.
     pub fn counts(&self) -> Counts {
         self.machine.hierarchy.counts
+    }
+
+    /// Lines that agents of the near node and of the far one got over the link between them.
+    pub fn crossed(&self) -> [Crossed; 2] {
+        self.machine.crossed()
     }
 
     /// A signal becomes `value`, which shows at `visible`: agents parked on its line go on then.

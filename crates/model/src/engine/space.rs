@@ -43,7 +43,7 @@ impl Space for ModelSpace {
     }
 
     fn buffers(&mut self, g: &Geometry) -> Result<PoolId, LayoutError> {
-        self.layout.borrow_mut().buffers(g)
+        self.layout.borrow_mut().buffers(g, self.nic)
     }
 
     fn table(&mut self, name: &'static str, bytes: u64) -> Result<Table, LayoutError> {

@@ -2,8 +2,8 @@
 
 use super::agent::Agent;
 use super::schedule::{PARKED, Schedule};
+use crate::machine::coherence::agents::{Who, is_large};
 use crate::machine::host::expect;
-use crate::machine::who::{Who, is_large};
 
 /// A line of words that an agent has read in a poll.
 #[derive(Clone, Copy, Debug, Default)]

@@ -22,10 +22,11 @@ use super::agent::Agent;
 use super::sim::Sim;
 use super::turns::Turns;
 use crate::machine::Machine;
+use crate::machine::coherence::agents::Who;
+use crate::machine::coherence::node::Node;
+use crate::machine::coherence::word_line::WordLine;
 use crate::machine::frames::Origin;
 use crate::machine::layout::PoolId;
-use crate::machine::lines::WordLine;
-use crate::machine::who::Who;
 use data::{Asked, Recent};
 use polls::{Poll, Reads};
 use stores::StoreBuffer;
@@ -44,8 +45,8 @@ struct Me {
     agent: Agent,
     slot: usize,
     port: u32,
-    /// Whether the core is on the far node.
-    far: bool,
+    /// Of a core, its node.
+    node: Node,
 }
 
 /// An agent's view. What every access and every switch looks at comes first, in few lines of the host: between two
@@ -71,15 +72,13 @@ pub struct View {
 impl View {
     pub(crate) fn new(sim: Shared, slot: usize, agent: Agent) -> View {
         // SAFETY: no other reference to what views share lives while one is made: on its fibre, or for set-up.
-        let (hierarchy, large) = unsafe { (&(*sim.get()).machine.hierarchy, (*sim.get()).turns.is_large()) };
-        let me = Me {
-            who: agent.copier(slot, large),
-            core: agent.caches(),
-            agent,
-            slot,
-            port: agent.port(),
-            far: agent.caches().is_some_and(|core| hierarchy.is_far(core as usize)),
-        };
+        let (machine, large) = unsafe { (&mut (*sim.get()).machine, (*sim.get()).turns.is_large()) };
+        let node = agent.caches().map_or(Node::Near, |core| machine.hierarchy.node_of(core as usize));
+        let who = agent.copier(slot, large);
+        if node == Node::Far {
+            machine.far.insert(who);
+        }
+        let me = Me { who, core: agent.caches(), agent, slot, port: agent.port(), node };
         View {
             sim,
             clock: 0,

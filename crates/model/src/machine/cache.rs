@@ -76,6 +76,14 @@ impl<const W: usize> Set<W> {
         true
     }
 
+    /// Makes a line clean; whether it was dirty.
+    fn clean(&mut self, line: u32) -> bool {
+        let Some(way) = self.find(line) else { return false };
+        let dirty = self.0[way] & DIRTY != 0;
+        self.0[way] &= !DIRTY;
+        dirty
+    }
+
     /// Puts an entry in front of `ways`; what the last one held.
     #[inline]
     fn push(&mut self, ways: usize, entry: Entry) -> Entry {
@@ -287,6 +295,11 @@ impl Private {
     pub fn insert(&mut self, set: usize, entry: Entry) -> Option<Entry> {
         let last = either!(&mut self.sets, sets => sets[set].push(self.ways, entry));
         if last.0 & !FLAGS == EMPTY { None } else { Some(last) }
+    }
+
+    /// Memory is told of what was written to a line; whether there was something.
+    pub fn clean(&mut self, set: usize, line: u32) -> bool {
+        either!(&mut self.sets, sets => sets[set].clean(line))
     }
 
     /// Takes a line out of its `set`.

@@ -1,5 +1,6 @@
 //! What a profile's constants make of each access, in picoseconds.
 
+use super::coherence::node::Node;
 use super::level::Level;
 use super::prices::{Levels, Shares};
 use crate::profile::{Constant, Constants, NicKind, Server};
@@ -26,9 +27,6 @@ pub(crate) struct Costs {
     /// Whether a core waits for a store only while its store buffer is full (A19): where the profile does not say what
     /// share of a miss it waits.
     pub buffered: bool,
-    /// Whether a core that wants a line from a cache of the other node first looks into the directory in DRAM (A38).
-    /// It does not where a card of that node has written the line (A43).
-    pub directory: bool,
     /// The share of a miss that a core waits for, of words that a card on the other node writes (A43).
     pub far_share: Option<f64>,
     /// The share of a miss that is waited for, of words between cores and of what an emulated NIC loads, in
@@ -68,7 +66,6 @@ impl Costs {
             mmio: if card { (c.core.op_cycles.value * cycle) as u64 } else { 0 },
             root: if card { ns(c.interconnect.snoop_ns.value) + 2 * way } else { 0 },
             buffered: card && c.fetch.store_lines.is_absent(),
-            directory: !s.nic.remote,
             far_share: s.nic.remote.then(|| 1.0 / (1.0 + c.fetch.load_lines.value / DESCRIPTORS)),
             between_share: card.then(|| overlap(&c.fetch.load_lines, 1.0)),
             taken: (!c.interconnect.taken_ns.is_absent()).then(|| ns(c.interconnect.taken_ns.value)),
@@ -77,21 +74,25 @@ impl Costs {
         }
     }
 
-    /// What a line costs at each level, while DRAM takes so long: for cores of the node that the memory belongs to, and
-    /// of the far one.
-    pub(crate) fn levels(&self, dram: u64) -> [Levels; 2] {
-        let Costs { l2, llc, snoop, remote, .. } = *self;
-        let crossed = snoop + remote;
-        [
-            [l2, llc, snoop, snoop, dram, self.far_line(dram)],
-            [l2, llc + remote, crossed, crossed, dram + remote, llc],
-        ]
-    }
-
-    /// A core gets a line of its own node's memory from a cache of the other one. `dram` is what the look into
-    /// the directory takes, if there is one.
-    pub(crate) fn far_line(&self, dram: u64) -> u64 {
-        self.remote + if self.directory { dram + self.llc } else { self.snoop }
+    /// What a line costs at each level for cores of a node, while DRAM of each node takes so long.
+    pub(crate) fn levels(&self, node: Node, dram: [u64; 2]) -> Levels {
+        let mut levels = Levels::default();
+        for level in Level::ALL {
+            let over = if level.crosses(node) { self.remote } else { 0 };
+            levels[level as usize] = over
+                + match level {
+                    Level::L2 => self.l2,
+                    Level::Llc => self.llc,
+                    // Caches of its own node are beside it, those of the other one are asked by that.
+                    Level::Far if node == Node::Far => self.llc,
+                    Level::Snoop | Level::SnoopL1 | Level::Far => self.snoop,
+                    Level::Dram => dram[Node::Near as usize],
+                    Level::FarDram => dram[Node::Far as usize],
+                    // The memory has the mark of the line, then the other node's cache has the line (A38).
+                    Level::Away => dram[node as usize] + self.llc,
+                };
+        }
+        levels
     }
 }
 

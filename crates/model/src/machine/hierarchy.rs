@@ -9,33 +9,40 @@
 //! * dirty LLC victims are written to DRAM;
 //! * an L1, where the profile tells it from the L2, has what the core used last of what the L2 has;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
-//!   somebody else wants it. All memory belongs to the near node, and so does the directory that tells
-//!   which lines are on the far one: it lies in DRAM, a mark beside each line;
+//!   somebody else wants it. The directory of a node's memory, which tells what lines are on the other
+//!   one, lies in its DRAM, a mark beside each line;
+//! * a core's load of a line that the other node has takes it over, or copies it, as the profile says; a store
+//!   takes it from both;
 //! * a card on the far node writes to the LLC there, which needs no directory: DDIO works on the card's own node.
 
 mod cores;
 mod divisor;
 mod dma;
-mod holders;
 mod index;
 
 use super::cache::{Array, DIRTY, Entry, Private};
+use super::coherence::directory::{Copies, Directory, Holder};
+use super::coherence::node::Node;
 use super::layout::Extent;
 use super::sample::Sample;
-use crate::profile::{L1_SETS, Replacement, Server};
-use holders::{Holder, Holders};
+use crate::profile::{L1_SETS, RemoteReads, Replacement, Server};
 use index::Index;
 
+pub use super::coherence::home::Homes;
 pub use super::level::Level;
 pub use crate::mix::mix;
 
 /// Lines counted since the beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Lines read from DRAM.
+    /// Lines read from DRAM of the near node.
     pub dram_reads: u64,
-    /// Lines written to DRAM.
+    /// Lines written to DRAM of the near node.
     pub dram_writes: u64,
+    /// Lines read from DRAM of the far node.
+    pub far_dram_reads: u64,
+    /// Lines written to DRAM of the far node.
+    pub far_dram_writes: u64,
     /// DMA-written lines that the LLC had.
     pub dma_write_hits: u64,
     /// DMA-written lines that had to be allocated.
@@ -64,7 +71,7 @@ struct Ways {
     victims: u32,
 }
 
-/// All caches of a socket.
+/// All caches of the near node, and those that the far one has beside its card's.
 pub struct Hierarchy {
     index: Index,
     /// What of the L2 is in the L1 as well; none where the profile does not tell them apart.
@@ -74,10 +81,13 @@ pub struct Hierarchy {
     ways: Ways,
     /// The first core on the far node.
     far: usize,
-    holders: Holders,
+    directory: Directory,
+    homes: Homes,
     adjacent: bool,
     /// The card is on the other node.
     remote: bool,
+    /// A load of a line that the other node has leaves a copy there.
+    copies: bool,
     /// Counters.
     pub counts: Counts,
 }
@@ -108,18 +118,22 @@ impl Hierarchy {
                 victims: if ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
             },
             far: cores as usize,
-            holders: Holders::new(sample.rank(extent.shared)),
+            directory: Directory::new(sample.rank(extent.shared), cores as usize),
+            homes: Homes::default(),
             adjacent: c.adjacent_prefetch,
             remote: server.nic.remote,
+            copies: c.remote_reads == RemoteReads::Copy,
             counts: Counts::default(),
             index,
         }
     }
 
-    /// `cores` more, on the far node, with L2s as those of `server`.
-    pub fn add_far(&mut self, server: &Server, cores: u32) {
+    /// `cores` more, on the far node, with L2s as those of `server`. From now on lines have homes: the NIC's memory is
+    /// that of the node.
+    pub fn add_far(&mut self, server: &Server, cores: u32, homes: Homes) {
         let sample = &self.index.sample;
         self.l2.extend((0..cores).map(|_| l2(server, sample)));
+        self.homes = homes;
     }
 
     /// The lines that are simulated.
@@ -133,47 +147,106 @@ impl Hierarchy {
         self.l2.len() > self.far
     }
 
-    /// Whether a core is on the far node.
-    #[inline]
-    pub fn is_far(&self, core: usize) -> bool {
-        core >= self.far
+    /// The node of a core.
+    #[inline(always)]
+    pub(crate) fn node_of(&self, core: usize) -> Node {
+        Node::of(core >= self.far)
     }
 
-    /// Lines read from DRAM and written to it.
+    /// The node of cards.
+    #[inline(always)]
+    pub(crate) fn node_of_card(&self) -> Node {
+        Node::of(self.remote)
+    }
+
+    /// The node whose memory a line belongs to.
+    #[inline(always)]
+    pub(crate) fn home_of(&self, line: u32) -> Node {
+        self.homes.of(line)
+    }
+
+    /// Lines read from DRAM of the near node and written to it.
     #[inline]
     pub(crate) fn dram_lines(&self) -> u64 {
         self.counts.dram_reads + self.counts.dram_writes
     }
 
-    /// A line leaves for the far node: its mark is written, and the line with it (A38).
-    fn mark(&mut self) {
-        self.counts.dram_writes += 1;
-    }
-
-    /// A line comes back from the far node: its mark was read, and the line with it. It goes when the line is
-    /// written back.
-    fn look_up(&mut self) {
-        self.counts.dram_reads += 1;
-    }
-
-    /// What holds the line beside the LLC.
+    /// The same of the far node.
     #[inline]
-    fn holder(&self, line: u32) -> Option<Holder> {
-        self.holders.of(self.index.sample.rank(line))
+    pub(crate) fn far_dram_lines(&self) -> u64 {
+        self.counts.far_dram_reads + self.counts.far_dram_writes
+    }
+
+    /// A line is read from its home's DRAM.
+    #[inline(always)]
+    fn read_dram(&mut self, line: u32) -> Level {
+        match self.home_of(line) {
+            Node::Near => {
+                self.counts.dram_reads += 1;
+                Level::Dram
+            }
+            Node::Far => {
+                self.counts.far_dram_reads += 1;
+                Level::FarDram
+            }
+        }
+    }
+
+    /// A line is written to its home's DRAM.
+    #[inline(always)]
+    fn write_dram(&mut self, line: u32) {
+        match self.home_of(line) {
+            Node::Near => self.counts.dram_writes += 1,
+            Node::Far => self.counts.far_dram_writes += 1,
+        }
+    }
+
+    /// A line goes from a node to a node. One that leaves its home is marked there, and the line is written with its
+    /// mark. One that comes back had its mark read, and the line with it (A38); it goes when the line is written back.
+    /// What a card on the other node wrote has no marks (A43).
+    #[inline]
+    fn goes(&mut self, line: u32, from: Node, to: Node) {
+        if from == to || self.remote {
+            return;
+        }
+        if to == self.home_of(line) {
+            self.read_dram(line);
+        } else {
+            self.write_dram(line);
+        }
+    }
+
+    /// The copies of a line beside the LLC.
+    #[inline]
+    fn copies_of(&self, line: u32) -> Copies {
+        self.directory.of(self.index.sample.rank(line))
     }
 
     /// From now on that holds the line; whether the line is of the shared range.
     #[inline]
-    fn held_by(&mut self, line: u32, holder: Option<Holder>) -> bool {
-        self.holders.set(self.index.sample.rank(line), holder)
+    fn held_by(&mut self, line: u32, holder: Holder) -> bool {
+        self.directory.set(self.index.sample.rank(line), holder)
     }
 
-    /// Whether the far node has the line.
-    fn away(&self, holder: Option<Holder>) -> bool {
+    /// From now on a node holds the line no longer.
+    #[inline]
+    fn left(&mut self, line: u32, node: Node) {
+        self.directory.clear(self.index.sample.rank(line), node);
+    }
+
+    /// Takes a node's copy of a line away; whether it was dirty, and whether an L1 had it, too.
+    fn take(&mut self, line: u32, holder: Holder) -> (bool, bool) {
         match holder {
-            Some(Holder::L2(core)) => self.is_far(core),
-            Some(Holder::FarLlc { .. }) => true,
-            None => false,
+            Holder::L2(core) => {
+                self.left(line, self.node_of(core));
+                let set = self.index.l2_set(line);
+                let taken = self.l2[core].remove(set, line);
+                (taken.is_some_and(Entry::dirty), self.leave_l1(core, line))
+            }
+            Holder::FarLlc { dirty } => {
+                self.left(line, Node::Far);
+                (dirty, false)
+            }
         }
     }
 
@@ -189,15 +262,16 @@ impl Hierarchy {
 
     /// A line comes into the L2 of `core`; what falls out goes to the LLC of the core's node.
     fn fill(&mut self, core: usize, entry: Entry) {
-        self.held_by(entry.line(), Some(Holder::L2(core)));
+        self.held_by(entry.line(), Holder::L2(core));
         let set = self.index.l2_set(entry.line());
         let Some(victim) = self.l2[core].insert(set, entry) else { return };
         self.leave_l1(core, victim.line());
         let dirty = victim.dirty();
-        let then = self.is_far(core).then_some(Holder::FarLlc { dirty });
-        if self.held_by(victim.line(), then) && then.is_some() {
+        let node = self.node_of(core);
+        if node == Node::Far && self.held_by(victim.line(), Holder::FarLlc { dirty }) {
             return;
         }
+        self.left(victim.line(), node);
         let set = self.index.llc_set(victim.line());
         let dirty = if dirty { DIRTY } else { 0 };
         if let Some(way) = self.llc.find(set, victim.line()) {
@@ -214,7 +288,7 @@ impl Hierarchy {
         if let Some(victim) = self.llc.insert(set, mask, entry)
             && victim.dirty()
         {
-            self.counts.dram_writes += 1;
+            self.write_dram(victim.line());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use memory::{Buf, Class, Field, Geometry, LayoutError, Side};
 
+use super::coherence::home::Homes;
 use super::frames::Frames;
 use crate::profile::NicKind;
 
@@ -95,6 +96,9 @@ pub struct Layout {
     pub(crate) words: u32,
     pub(crate) signals: u32,
     pub(crate) frames: Vec<Frames>,
+    /// Lines of words, and of buffers, that are at home with the NIC.
+    nic_words: Vec<(u32, u32)>,
+    nic_buffers: Vec<(u32, u32)>,
     buffer_end: u32,
     table_end: u32,
 }
@@ -105,9 +109,25 @@ pub(crate) struct Extent {
     pub shared: u32,
 }
 
+/// Checks that a NIC of such a kind has memory that cores reach through their caches.
+fn home(field: &'static str, home: Side, nic: NicKind) -> Result<(), LayoutError> {
+    if home == Side::Nic && nic == NicKind::Card {
+        let what = "is at home with a card, whose memory no cache has; allowed: the host".to_owned();
+        return Err(LayoutError { field, what });
+    }
+    Ok(())
+}
+
 impl Layout {
     pub(crate) fn extent(&self) -> Extent {
         Extent { all: self.table_end.max(TABLES), shared: self.buffer_end.max(BUFFERS) }
+    }
+
+    /// The homes of lines, where the NIC is on the far node.
+    pub(crate) fn homes(&self) -> Homes {
+        let mut homes = Homes::default();
+        self.nic_words.iter().chain(&self.nic_buffers).for_each(|&(first, end)| homes.put_far(first, end));
+        homes
     }
 
     /// From now on it is kept where each frame comes from.
@@ -128,14 +148,19 @@ impl Layout {
             let what = "the model holds 16 MiB of ring words; use fewer queues or smaller rings".to_owned();
             return Err(LayoutError { field: field.name, what });
         }
+        home(field.name, field.home, nic)?;
+        if field.home == Side::Nic {
+            self.nic_words.push((base / 8, (base + words) / 8));
+        }
         self.words += words;
         self.signals += field.len;
         Ok(Words { base, signal, mask: field.len - 1, class: field.class, writer: field.writer, nic })
     }
 
-    /// Packet buffers.
-    pub(crate) fn buffers(&mut self, g: &Geometry) -> Result<PoolId, LayoutError> {
+    /// Packet buffers, for a NIC of such a kind.
+    pub(crate) fn buffers(&mut self, g: &Geometry, nic: NicKind) -> Result<PoolId, LayoutError> {
         g.check()?;
+        home("buffers", g.home, nic)?;
         let first = self.buffer_end.max(BUFFERS).next_multiple_of(PAGE);
         let lines = u64::from(g.count) * u64::from(g.stride) / 64 + 1;
         if u64::from(first) + lines > u64::from(TABLES) || u64::from(g.count) * u64::from(g.stride) > 1 << 31
@@ -144,6 +169,9 @@ impl Layout {
             return Err(LayoutError { field: "buffers", what });
         }
         self.buffer_end = first + lines as u32;
+        if g.home == Side::Nic {
+            self.nic_buffers.push((first, self.buffer_end));
+        }
         let n = g.count as usize;
         let index = self.frames.len() as u32;
         self.frames.push(Frames::new(n));

@@ -1,7 +1,7 @@
 //! What an access costs. A line in the sample costs what its level costs; a core's access to any other line costs the
 //! mean of its kind's recent accesses.
 
-use super::level::Level;
+use super::level::{LEVELS, Level};
 
 /// What a core's access is about; hit rates differ between kinds, not within.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,9 +76,7 @@ impl Shares {
     }
 }
 
-/// How many [`Level`]s there are.
-const LEVELS: usize = 6;
-/// What each costs, ps.
+/// What each [`Level`] costs, ps.
 pub(crate) type Levels = [u64; LEVELS];
 
 /// Prices of levels for the cores of one node, and of a kind's accesses by what the simulated ones found.
@@ -111,15 +109,13 @@ impl Prices {
         }
         let even = waits.iter().all(|levels| levels.iter().all(|share| *share == levels[0]));
         let mut prices = Prices { levels, shares: waits, even, found, means: [Cost::default(); KINDS] };
-        prices.set([(Level::Dram, levels[Level::Dram as usize])]);
+        prices.set(levels);
         prices
     }
 
-    /// Levels cost so many ps from now on.
-    pub(crate) fn set<const N: usize>(&mut self, levels: [(Level, u64); N]) {
-        for (level, ps) in levels {
-            self.levels[level as usize] = ps;
-        }
+    /// What levels cost from now on, ps.
+    pub(crate) fn set(&mut self, levels: Levels) {
+        self.levels = levels;
         for row in 0..KINDS {
             self.mean(row);
         }
@@ -178,7 +174,7 @@ mod tests {
             let one = 1.0 / lines;
             Shares { load: one, run: one, behind: one, store: one, store_behind: one }
         };
-        let levels = [0, 20_000, 60_000, 60_000, 80_000, 0];
+        let levels = [0, 20_000, 60_000, 60_000, 80_000, 0, 0, 0];
         let mut prices = Prices::new(levels, |level| of(if level == Level::SnoopL1 { 2.0 } else { 4.0 }));
         // As many lines from an L1 as from an L2, long enough to forget the rest.
         for _ in 0..4096 {

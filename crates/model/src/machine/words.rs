@@ -1,7 +1,7 @@
 //! The words of rings: their values, values that were stored but do not show yet, and the state of their lines.
 
+use super::coherence::word_line::WordLine;
 use super::layout::{Layout, Place};
-use super::lines::WordLine;
 
 /// A signal whose newest value is not visible before `at`.
 #[derive(Clone, Copy, Debug, Default)]

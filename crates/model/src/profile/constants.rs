@@ -26,6 +26,8 @@ components! {
         taken_ns = "taken_ns": Of::Some(NicKind::Core), Range::real(0.0, 5000.0, "ns");
         /// The way to the other socket and back, on top of a local access.
         remote_ns = "remote_ns": Of::Card, Range::real(0.0, 10_000.0, "ns");
+        /// Lines that cross from one socket to the other, each way; no limit where the profile does not say.
+        link_gbytes = "link_gbytes": Of::Some(NicKind::Card), Range::real(0.5, 10_000.0, "GB/s");
     }
     /// Memory of the socket.
     dram: Dram {

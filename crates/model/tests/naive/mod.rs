@@ -1,8 +1,10 @@
 //! Caches written for clarity alone: sets are lists, an owner is found by asking every L2, and the least
 //! recently used line is the one with the oldest date.
 
+use std::collections::BTreeMap;
+
 use model::hierarchy::{Counts, Level};
-use model::profile::Caches;
+use model::profile::{Caches, RemoteReads};
 
 #[derive(Clone, Copy)]
 struct Line {
@@ -15,6 +17,14 @@ struct Line {
 
 type Set = Vec<Option<Line>>;
 
+/// What was taken out of a cache.
+#[derive(Clone, Copy)]
+struct Taken {
+    level: Level,
+    dirty: bool,
+    from_l2: bool,
+}
+
 /// L2s over an LLC with DDIO, LRU everywhere.
 pub(crate) struct Naive {
     caches: Caches,
@@ -23,6 +33,11 @@ pub(crate) struct Naive {
     llc: Vec<Set>,
     /// Only these lines are looked for in other L2s.
     shared: u32,
+    /// The first core of the far node, and what the LLC there has: lines, each with whether it is dirty.
+    far: usize,
+    far_llc: BTreeMap<u32, bool>,
+    /// Lines from here on are at home on the far node.
+    far_home: u32,
     date: u64,
     pub(crate) counts: Counts,
 }
@@ -40,6 +55,12 @@ fn place(set: &mut Set, ways: &[usize], new: Line) -> Option<Line> {
 
 impl Naive {
     pub(crate) fn new(caches: &Caches, cores: u32, shared: u32) -> Naive {
+        Naive::with_far(caches, [cores, 0], shared, u32::MAX)
+    }
+
+    /// The same with cores of each node; lines from `far_home` on belong to the far one.
+    pub(crate) fn with_far(caches: &Caches, nodes: [u32; 2], shared: u32, far_home: u32) -> Naive {
+        let cores = nodes.iter().sum::<u32>();
         let l2_sets = caches.l2_kib as usize * 16 / caches.l2_ways as usize;
         let l2 = vec![vec![None; caches.l2_ways as usize]; l2_sets];
         let l1 = vec![vec![None; caches.l1_kib as usize / 4]; 64];
@@ -49,6 +70,9 @@ impl Naive {
             llc: vec![vec![None; caches.ways as usize]; (caches.slices * caches.sets_per_slice) as usize],
             caches: caches.clone(),
             shared,
+            far: nodes[0] as usize,
+            far_llc: BTreeMap::new(),
+            far_home,
             date: 0,
             counts: Counts::default(),
         }
@@ -57,6 +81,41 @@ impl Naive {
     fn fresh(&mut self, line: u32, dirty: bool, io: bool) -> Line {
         self.date += 1;
         Line { line, dirty, io, used: self.date }
+    }
+
+    fn is_far(&self, core: usize) -> bool {
+        core >= self.far
+    }
+
+    /// A line is read from the DRAM it belongs to.
+    fn read(&mut self, line: u32) -> Level {
+        if line < self.far_home {
+            self.counts.dram_reads += 1;
+            Level::Dram
+        } else {
+            self.counts.far_dram_reads += 1;
+            Level::FarDram
+        }
+    }
+
+    fn written(&mut self, line: u32) {
+        let near = line < self.far_home;
+        let count = if near { &mut self.counts.dram_writes } else { &mut self.counts.far_dram_writes };
+        *count += 1;
+    }
+
+    /// A line goes to the node of `far`: its memory's mark is written if that is the other one, read if it comes home.
+    fn crosses_to(&mut self, line: u32, far: bool) {
+        if (line >= self.far_home) == far {
+            self.read(line);
+        } else {
+            self.written(line);
+        }
+    }
+
+    /// Where a core of a node finds a line that a cache of the other node has.
+    fn other_cache(&self, line: u32, far: bool, cache: Level) -> Level {
+        if (line >= self.far_home) == far { Level::Away } else { cache }
     }
 
     fn l2_set(&mut self, core: usize, line: u32) -> &mut Set {
@@ -76,7 +135,9 @@ impl Naive {
     fn fill_llc(&mut self, ways: std::ops::Range<u32>, new: Line) {
         let ways: Vec<_> = ways.map(|w| w as usize).collect();
         let gone = place(self.llc_set(new.line), &ways, new);
-        self.counts.dram_writes += u64::from(gone.is_some_and(|l| l.dirty));
+        if let Some(gone) = gone.filter(|l| l.dirty) {
+            self.written(gone.line);
+        }
     }
 
     /// Writes a line to an L2; what has to go joins its copy in the LLC, or one of the ways that DDIO
@@ -86,6 +147,10 @@ impl Naive {
         let ways: Vec<_> = (0..self.caches.l2_ways as usize).collect();
         let Some(gone) = place(self.l2_set(core, line), &ways, new) else { return };
         find(&mut self.l1[core][gone.line as usize % 64], gone.line).map(Option::take);
+        if self.is_far(core) && gone.line < self.shared {
+            self.far_llc.insert(gone.line, gone.dirty);
+            return;
+        }
         let mut moved = self.fresh(gone.line, gone.dirty, false);
         if let Some(copy) = find(self.llc_set(gone.line), gone.line) {
             moved.dirty |= copy.unwrap().dirty;
@@ -110,68 +175,176 @@ impl Naive {
 
     /// Takes a shared line out of the L1 that has it; whether one did.
     fn recall_l1(&mut self, line: u32) -> bool {
-        let mut sets = self.l1.iter_mut().map(|l1| &mut l1[line as usize % 64]);
-        line < self.shared && sets.any(|set| find(set, line).and_then(Option::take).is_some())
+        (0..self.l1.len()).fold(false, |any, core| any | self.leave_l1(core, line))
     }
 
-    /// Takes a shared line out of whichever L2 has it.
-    fn recall(&mut self, line: u32) -> Option<Line> {
+    fn leave_l1(&mut self, core: usize, line: u32) -> bool {
+        let set = &mut self.l1[core][line as usize % 64];
+        line < self.shared && find(set, line).and_then(Option::take).is_some()
+    }
+
+    /// Takes a shared line out of the caches of a node beside the near LLC: where it was, and whether it was dirty.
+    fn recall(&mut self, line: u32, far: bool) -> Option<Taken> {
         if line >= self.shared {
             return None;
         }
-        (0..self.l2.len()).find_map(|core| find(self.l2_set(core, line), line).and_then(Option::take))
+        let cores = if far { self.far..self.l2.len() } else { 0..self.far };
+        for core in cores {
+            if let Some(theirs) = find(self.l2_set(core, line), line).and_then(Option::take) {
+                let cached = if self.leave_l1(core, line) { Level::SnoopL1 } else { Level::Snoop };
+                let level = if far { Level::Far } else { cached };
+                return Some(Taken { level, dirty: theirs.dirty, from_l2: true });
+            }
+        }
+        let in_llc = if far { self.far_llc.remove(&line) } else { None };
+        in_llc.map(|dirty| Taken { level: Level::Far, dirty, from_l2: false })
+    }
+
+    /// The same for a load that leaves a clean copy behind.
+    fn copied(&mut self, line: u32, far: bool) -> Option<(Level, bool)> {
+        if line >= self.shared {
+            return None;
+        }
+        let cores = if far { self.far..self.l2.len() } else { 0..self.far };
+        for core in cores {
+            if let Some(way) = find(self.l2_set(core, line), line) {
+                let theirs = way.as_mut().unwrap();
+                let dirty = std::mem::take(&mut theirs.dirty);
+                let cached = if self.leave_l1(core, line) { Level::SnoopL1 } else { Level::Snoop };
+                return Some((if far { Level::Far } else { cached }, dirty));
+            }
+        }
+        let in_llc = self.far_llc.get_mut(&line).filter(|_| far).map(std::mem::take);
+        in_llc.map(|dirty| (Level::Far, dirty))
+    }
+
+    /// Takes a line out of the near LLC for a store of the far node.
+    fn recall_llc(&mut self, line: u32) -> bool {
+        find(self.llc_set(line), line).and_then(Option::take).is_some()
     }
 
     pub(crate) fn core(&mut self, core: usize, line: u32, write: bool) -> Level {
+        let far = self.is_far(core);
+        let copies = self.caches.remote_reads == RemoteReads::Copy;
         let has = find(self.l2_set(core, line), line).is_some();
-        let in_l1 = !has && self.recall_l1(line);
         self.use_l1(core, line);
         let now = self.fresh(line, write, false);
-        if let Some(own) = find(self.l2_set(core, line), line) {
-            let dirty = own.unwrap().dirty || write;
-            *own = Some(Line { dirty, ..now });
-            self.counts.l2_hits += 1;
-            return Level::L2;
+        if !has {
+            let level = self.miss(core, line, write);
+            if matches!(level, Level::Dram | Level::FarDram) {
+                self.pair(core, line ^ 1);
+            }
+            return level;
         }
-        if let Some(theirs) = self.recall(line) {
+        let own = find(self.l2_set(core, line), line).unwrap();
+        let dirty = own.unwrap().dirty || write;
+        *own = Some(Line { dirty, ..now });
+        if copies && write {
+            let in_llc = far && self.recall_llc(line);
+            if self.recall(line, !far).is_some() || in_llc {
+                self.counts.snoops += 1;
+                return self.other_cache(line, far, if far { Level::Snoop } else { Level::Far });
+            }
+        }
+        self.counts.l2_hits += 1;
+        Level::L2
+    }
+
+    /// The line comes from the first of: the node's own caches, the other node's, the near LLC, DRAM. A load where
+    /// loads copy lines looks into its LLC before the other node.
+    fn miss(&mut self, core: usize, line: u32, write: bool) -> Level {
+        let far = self.is_far(core);
+        let copies = self.caches.remote_reads == RemoteReads::Copy;
+        let in_llc = |n: &mut Naive| find(n.llc_set(line), line).is_some();
+        let beside = self.recall(line, far);
+        if copies && !write && beside.is_none() {
+            if !far && in_llc(self) {
+                return self.from_llc(core, line, false);
+            }
+            if let Some((level, was_dirty)) = self.copied(line, !far) {
+                if was_dirty {
+                    self.written(line);
+                }
+                self.crosses_to(line, far);
+                self.fill_l2(core, line, false);
+                self.counts.snoops += 1;
+                return self.other_cache(line, far, level);
+            }
+        }
+        let across = if write || beside.is_none() { self.recall(line, !far) } else { None };
+        if let Some(Taken { level, from_l2, .. }) = across.or(beside) {
+            let dirty = [beside, across].iter().flatten().any(|taken| taken.dirty);
             // Several cores read a line that the LLC has as well: it gives its copy, and keeps it.
-            if !write && !theirs.dirty && find(self.llc_set(line), line).is_some() {
+            if !far && !write && !dirty && from_l2 && in_llc(self) {
                 self.fill_l2(core, line, false);
                 self.counts.llc_hits += 1;
                 return Level::Llc;
             }
-            self.fill_l2(core, line, write || theirs.dirty);
-            self.counts.snoops += 1;
-            return if in_l1 { Level::SnoopL1 } else { Level::Snoop };
-        }
-        let inclusive = self.caches.ways - self.caches.inclusive_ways..self.caches.ways;
-        let set = self.llc_set(line);
-        if let Some(way) = set.iter().position(|way| way.is_some_and(|l| l.line == line)) {
-            let found = set[way].take().unwrap();
-            if found.io {
-                // The L2 gets a clean copy; the LLC's own moves to the inclusive ways or stays there.
-                let keep = self.fresh(line, found.dirty, false);
-                if inclusive.contains(&(way as u32)) {
-                    self.llc_set(line)[way] = Some(keep);
-                } else {
-                    self.fill_llc(inclusive, keep);
-                }
-                self.fill_l2(core, line, write);
-            } else {
-                self.fill_l2(core, line, write || found.dirty);
+            if across.is_some() {
+                self.crosses_to(line, far);
             }
-            self.counts.llc_hits += 1;
-            return Level::Llc;
+            if copies && write && far {
+                self.recall_llc(line);
+            }
+            self.fill_l2(core, line, write || dirty);
+            self.counts.snoops += 1;
+            return if across.is_some() { self.other_cache(line, far, level) } else { level };
+        }
+        if in_llc(self) {
+            if far {
+                self.crosses_to(line, true);
+            }
+            let level = self.from_llc(core, line, write);
+            return if far { self.other_cache(line, far, level) } else { level };
+        }
+        let level = self.read(line);
+        if far != (line >= self.far_home) {
+            self.crosses_to(line, far);
         }
         self.fill_l2(core, line, write);
-        self.counts.dram_reads += 1;
         self.counts.llc_misses += 1;
-        let pair = line ^ 1;
-        if self.caches.adjacent_prefetch && !self.anywhere(core, pair) {
-            self.counts.dram_reads += 1;
-            self.fill_l2(core, pair, false);
+        level
+    }
+
+    fn from_llc(&mut self, core: usize, line: u32, write: bool) -> Level {
+        self.counts.llc_hits += 1;
+        let inclusive = self.caches.ways - self.caches.inclusive_ways..self.caches.ways;
+        let copies = self.caches.remote_reads == RemoteReads::Copy;
+        let set = self.llc_set(line);
+        let way = set.iter().position(|way| way.is_some_and(|l| l.line == line)).unwrap();
+        let found = set[way].unwrap();
+        if self.is_far(core) && copies {
+            if write {
+                self.llc_set(line)[way] = None;
+            }
+            self.fill_l2(core, line, write);
+            return Level::Llc;
         }
-        Level::Dram
+        self.llc_set(line)[way] = None;
+        if found.io {
+            // The L2 gets a clean copy; the LLC's own moves to the inclusive ways or stays there.
+            let keep = self.fresh(line, found.dirty, false);
+            if inclusive.contains(&(way as u32)) {
+                self.llc_set(line)[way] = Some(keep);
+            } else {
+                self.fill_llc(inclusive, keep);
+            }
+            self.fill_l2(core, line, write);
+        } else {
+            self.fill_l2(core, line, write || found.dirty);
+        }
+        Level::Llc
+    }
+
+    fn pair(&mut self, core: usize, line: u32) {
+        if self.caches.adjacent_prefetch && !self.anywhere(core, line) {
+            self.read(line);
+            let far = self.is_far(core);
+            if far != (line >= self.far_home) {
+                self.crosses_to(line, far);
+            }
+            self.fill_l2(core, line, false);
+        }
     }
 
     /// Whether `core` would find the line in any cache.
@@ -179,12 +352,17 @@ impl Naive {
         let shared = line < self.shared;
         let l2s = 0..self.l2.len();
         let in_l2 = l2s.filter(|c| shared || *c == core).any(|c| find(self.l2_set(c, line), line).is_some());
-        in_l2 || find(self.llc_set(line), line).is_some()
+        in_l2 || self.far_llc.contains_key(&line) || find(self.llc_set(line), line).is_some()
     }
 
     pub(crate) fn dma_write(&mut self, line: u32, whole: bool) -> bool {
         self.recall_l1(line);
-        let recalled = self.recall(line).is_some();
+        let near = self.recall(line, false).is_some();
+        let far = self.recall(line, true).is_some();
+        let in_llc = find(self.llc_set(line), line).is_some();
+        if far || !near && !in_llc && line >= self.far_home {
+            self.crosses_to(line, false);
+        }
         let new = self.fresh(line, true, true);
         if let Some(copy) = find(self.llc_set(line), line) {
             *copy = Some(new);
@@ -192,19 +370,32 @@ impl Naive {
             return true;
         }
         self.counts.dma_write_misses += 1;
-        self.counts.dram_reads += u64::from(!whole && !recalled);
+        if !whole && !near && !far {
+            self.read(line);
+        }
         self.fill_llc(0..self.caches.ddio_ways, new);
         false
     }
 
     pub(crate) fn dma_read(&mut self, line: u32) -> Level {
-        let (llc, shared) = (find(self.llc_set(line), line).is_some(), line < self.shared);
-        if llc || shared && (0..self.l2.len()).any(|c| find(self.l2_set(c, line), line).is_some()) {
-            self.counts.dma_read_hits += 1;
-            return if llc { Level::Llc } else { Level::Snoop };
-        }
-        self.counts.dma_read_misses += 1;
-        self.counts.dram_reads += 1;
-        Level::Dram
+        let has = |n: &mut Naive, mut cores: std::ops::Range<usize>| {
+            line < n.shared && cores.any(|c| find(n.l2_set(c, line), line).is_some())
+        };
+        let all = self.l2.len();
+        let level = if find(self.llc_set(line), line).is_some() {
+            Level::Llc
+        } else if has(self, 0..self.far) {
+            Level::Snoop
+        } else if has(self, self.far..all) || self.far_llc.contains_key(&line) {
+            if line < self.far_home {
+                self.read(line);
+            }
+            Level::Far
+        } else {
+            self.counts.dma_read_misses += 1;
+            return self.read(line);
+        };
+        self.counts.dma_read_hits += 1;
+        level
     }
 }

@@ -86,7 +86,7 @@ impl View {
         } else if machine.hierarchy.sample().has(line) {
             machine.simulate(core, line, write, kind, at)
         } else {
-            machine.mean_of(self.me.far, kind, write)
+            machine.mean_of(self.me.node, kind, write)
         };
         if write { self.waits(at, cost) } else { self.clock += cost.wait }
     }
@@ -159,7 +159,7 @@ impl View {
     /// The core accesses a line outside the sample, for the mean cost of its kind.
     #[inline(always)]
     fn average(&mut self, kind: Access, write: bool) {
-        let cost = self.machine().mean_of(self.me.far, kind, write);
+        let cost = self.machine().mean_of(self.me.node, kind, write);
         if write { self.waits(self.clock, cost) } else { self.clock += cost.wait }
     }
 

@@ -1,7 +1,7 @@
 //! A core's store buffer: it goes on while the lines of its stores come (A19).
 
 use super::View;
-use crate::machine::Machine;
+use crate::machine::coherence::node::Node;
 use crate::machine::costs::STORES;
 use crate::machine::prices::Cost;
 
@@ -59,9 +59,11 @@ impl View {
     /// A posted MMIO store leaves the core behind the stores before it, and those behind it wait until the PCIe
     /// root has it (A64). The core itself goes on.
     pub(super) fn posted(&mut self) {
-        let Some(core) = self.me.core else { return };
-        let Machine { hierarchy, costs, .. } = self.machine();
-        let far = if hierarchy.is_far(core as usize) { costs.remote } else { 0 };
+        if self.me.core.is_none() {
+            return;
+        }
+        let costs = self.machine().costs;
+        let far = if self.me.node == Node::Far { costs.remote } else { 0 };
         if costs.root > 0 {
             let there = self.stores.drained.max(self.clock) + costs.root + far;
             self.stores.leaves(there);

@@ -1,10 +1,11 @@
 //! Loads and stores of words of rings that one agent writes.
 
-use super::View;
+use super::{Me, View};
 use crate::engine::agent::Agent;
+use crate::machine::Machine;
+use crate::machine::coherence::word_line::Claim;
 use crate::machine::layout::Place;
 use crate::machine::level::Level;
-use crate::machine::lines::Claim;
 use crate::machine::prices::Access;
 use crate::profile::NicKind;
 
@@ -34,6 +35,8 @@ impl View {
             machine.links[self.me.port as usize].fetch(64);
             return machine.expect_frames(line);
         };
+        self.crossing(line, false, self.clock);
+        let machine = self.machine();
         let cost = machine.core_access(core, line, false, Access::Word, at);
         // An idle core has waited for the first line that changed; the next ones come meanwhile.
         let others = self.poll.busy || self.poll.missed > 0;
@@ -85,6 +88,7 @@ impl View {
     /// other cores have takes as long as to get the line from one of them.
     #[inline(never)]
     fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
+        self.crossing(line, true, self.clock);
         let machine = self.machine();
         let mut cost = machine.core_access(core, line, true, Access::Word, at);
         let snoop = machine.costs.snoop;
@@ -96,6 +100,24 @@ impl View {
         let before = self.clock;
         self.waits(before, cost);
         self.poll.missed += self.clock - before;
+    }
+
+    /// A core gets a line of words as its copies are at `at`: whether it comes over the link, which counts it.
+    #[inline]
+    pub(super) fn crossing(&mut self, line: u32, write: bool, at: u64) -> bool {
+        self.machine().apart && self.crosses(line, write, at)
+    }
+
+    #[inline(never)]
+    fn crosses(&mut self, line: u32, write: bool, at: u64) -> bool {
+        let Me { who, node, .. } = self.me;
+        let Machine { words, far, hierarchy, .. } = self.machine();
+        let nodes = [node, hierarchy.home_of(line)];
+        let crosses = words.lines[line as usize].crosses(who, at, write, far, nodes);
+        if crosses {
+            self.machine().word_comes_over(node, write, at);
+        }
+        crosses
     }
 
     /// A card writes `bytes` of words.
@@ -141,6 +163,7 @@ impl View {
         let at = self.clock;
         self.clock += self.machine().costs.op;
         if !free {
+            self.crossing(line, true, before);
             let machine = self.machine();
             let cost = machine.core_access(core, line, true, Access::Word, at);
             let there = at + cost.miss.max(machine.costs.snoop);

@@ -1,7 +1,6 @@
 //! Reads and writes of a card.
 
-use super::holders::Holder;
-use super::{Hierarchy, Level};
+use super::{Hierarchy, Holder, Level, Node};
 use crate::machine::cache::{DIRTY, Entry, IO};
 
 impl Hierarchy {
@@ -12,19 +11,17 @@ impl Hierarchy {
         if self.remote {
             return self.far_write(line, whole);
         }
-        let mut cached = false;
-        let holder = self.holder(line);
-        if self.away(holder) {
-            self.look_up();
-        }
-        if let Some(holder) = holder {
-            if let Holder::L2(core) = holder {
-                let set = self.index.l2_set(line);
-                self.l2[core].remove(set, line);
-                self.leave_l1(core, line);
+        let copies = self.copies_of(line);
+        let cached = !copies.is_none();
+        if cached {
+            if copies.has(Node::Far) {
+                self.goes(line, Node::Far, Node::Near);
             }
-            self.held_by(line, None);
-            cached = true;
+            for node in [Node::Near, Node::Far] {
+                if let Some(holder) = self.directory.holder(copies, node) {
+                    self.take(line, holder);
+                }
+            }
         }
         let set = self.index.llc_set(line);
         if let Some(way) = self.llc.find(set, line) {
@@ -33,8 +30,11 @@ impl Hierarchy {
             return true;
         }
         self.counts.dma_write_misses += 1;
-        if !whole && !cached {
-            self.counts.dram_reads += 1;
+        if !cached {
+            self.goes(line, self.home_of(line), Node::Near);
+            if !whole {
+                self.read_dram(line);
+            }
         }
         self.insert(set, self.ways.ddio, Entry::new(line, DIRTY | IO));
         false
@@ -44,20 +44,19 @@ impl Hierarchy {
     fn far_write(&mut self, line: u32, whole: bool) -> bool {
         let set = self.index.llc_set(line);
         let here = self.llc.find(set, line).map(|way| self.llc.clear(set, way));
-        let holder = self.holder(line);
-        if let Some(Holder::L2(core)) = holder {
-            let set = self.index.l2_set(line);
-            self.l2[core].remove(set, line);
+        let copies = self.copies_of(line);
+        if let Some(holder) = self.directory.holder(copies, Node::Near) {
+            self.take(line, holder);
         }
-        self.held_by(line, Some(Holder::FarLlc { dirty: true }));
-        let hit = matches!(holder, Some(Holder::FarLlc { .. }));
+        self.held_by(line, Holder::FarLlc { dirty: true });
+        let hit = copies.has(Node::Far);
         if hit {
             self.counts.dma_write_hits += 1
         } else {
             self.counts.dma_write_misses += 1
         }
-        if !whole && here.is_none() && holder.is_none() {
-            self.counts.dram_reads += 1;
+        if !whole && here.is_none() && copies.is_none() {
+            self.read_dram(line);
         }
         hit
     }
@@ -66,19 +65,21 @@ impl Hierarchy {
     #[inline]
     pub fn dma_read(&mut self, line: u32) -> Level {
         let set = self.index.llc_set(line);
+        let copies = self.copies_of(line);
         let level = if self.llc.find(set, line).is_some() {
             Level::Llc
-        } else if self.holder(line).is_some() {
+        } else if copies.has(Node::Near) {
             Level::Snoop
+        } else if copies.has(Node::Far) {
+            if !self.remote && self.home_of(line) == Node::Near {
+                self.read_dram(line); // for the mark
+            }
+            Level::Far
         } else {
-            Level::Dram
+            self.read_dram(line)
         };
-        if level == Level::Snoop && !self.remote && self.away(self.holder(line)) {
-            self.look_up();
-        }
-        if level == Level::Dram {
+        if matches!(level, Level::Dram | Level::FarDram) {
             self.counts.dma_read_misses += 1;
-            self.counts.dram_reads += 1;
         } else {
             self.counts.dma_read_hits += 1;
         }

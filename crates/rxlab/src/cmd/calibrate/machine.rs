@@ -3,7 +3,7 @@
 use std::fs;
 
 use model::profile::{
-    Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, Replacement, Server,
+    Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, RemoteReads, Replacement, Server,
     SliceHash, apps, constants,
 };
 
@@ -199,6 +199,7 @@ fn caches(sizes: Sizes, placed: Distance) -> Caches {
         placement: Placement::Random,
         slice_hash: SliceHash::Balanced,
         adjacent_prefetch: false,
+        remote_reads: RemoteReads::default(),
     }
 }
 

@@ -4,11 +4,11 @@
 //! than bits: its sets are several words, which lie aside. All members of a run are of one kind, and each tells by its
 //! bit which kind that is.
 
-/// The most agents of a simulation.
-pub(crate) const AGENTS: usize = 254;
+/// The most agents of a simulation: 128 cores, and as many that play NICs.
+pub(crate) const AGENTS: usize = 256;
 /// Numbers behind those of agents: of all cards together, and of nobody.
-const CARDS: u8 = AGENTS as u8;
-const NOBODY: u8 = u8::MAX;
+const CARDS: u16 = AGENTS as u16;
+const NOBODY: u16 = CARDS + 1;
 
 /// The bit of a member of a large run. No set has this bit: a look at the word finds nothing, and only then the words
 /// aside are looked at.
@@ -30,7 +30,7 @@ pub(crate) const fn is_large(agents: usize) -> bool {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
     bit: u64,
-    number: u8,
+    number: u16,
 }
 
 impl Who {
@@ -38,8 +38,8 @@ impl Who {
     pub(crate) const fn agent(number: usize, large: bool) -> Who {
         match number {
             AGENTS.. => Who { bit: 0, number: NOBODY },
-            0..FEW if !large => Who { bit: 1 << FIRST << number, number: number as u8 },
-            _ => Who { bit: ELSEWHERE, number: number as u8 },
+            0..FEW if !large => Who { bit: 1 << FIRST << number, number: number as u16 },
+            _ => Who { bit: ELSEWHERE, number: number as u16 },
         }
     }
 
@@ -69,7 +69,7 @@ impl Who {
 }
 
 /// A bit for each number.
-pub(crate) type Bits = [u64; 4];
+pub(crate) type Bits = [u64; 5];
 
 /// A set of agents.
 #[derive(Clone, Debug, Default)]
@@ -154,6 +154,20 @@ impl Agents {
     #[inline(always)]
     pub(crate) fn is_empty(&self) -> bool {
         self.bits == 0
+    }
+
+    /// Whether one of the members beside `who` is among `others`; if `outside`, whether one is not.
+    #[inline]
+    pub(crate) fn has_other(&self, who: Who, others: &Agents, outside: bool) -> bool {
+        let flip = if outside { u64::MAX } else { 0 };
+        if !who.is_aside() {
+            return self.bits & !who.bit & (others.bits ^ flip) != 0;
+        }
+        let (mine, theirs) = (self.words(), others.words());
+        (0..mine.len()).any(|i| {
+            let me = if i == who.word() { who.bit_of_word() } else { 0 };
+            mine[i] & !me & (theirs[i] ^ flip) != 0
+        })
     }
 
     /// The agents, a bit each: of a run that is not large, and those of a large one.
@@ -276,6 +290,31 @@ mod tests {
                 assert_eq!(set.has(who), want.contains(&number));
                 assert_eq!((set.is(who), set.is_but_cards(who)), (want.iter().eq([&number]), set.is(who)));
                 assert_eq!(set.is_empty(), want.is_empty());
+            }
+        }
+    }
+
+    #[test]
+    fn others_are_looked_for_inside_and_outside_of_a_set() {
+        for most in [5, FEW, FEW + 1, AGENTS] {
+            let who = |number| Who::agent(number, is_large(most));
+            let (mut set, mut far) = (Agents::default(), Agents::default());
+            let mut chance = most as u64;
+            for _ in 0..2_000 {
+                chance = mix(chance);
+                let (me, one) = ((chance >> 8) as usize % most, (chance >> 32) as usize % most);
+                match chance % 4 {
+                    0 => set.insert(who(one)),
+                    1 => set.remove(who(one)),
+                    2 => far.insert(who(one)),
+                    _ => far.remove(who(one)),
+                }
+                let mut others = members(&set);
+                others.remove(&me);
+                let (inside, outside): (Vec<_>, Vec<_>) =
+                    others.into_iter().partition(|other| far.has(who(*other)));
+                assert_eq!(set.has_other(who(me), &far, false), !inside.is_empty());
+                assert_eq!(set.has_other(who(me), &far, true), !outside.is_empty());
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Lines of words: who has a copy of each, who waits for it, and what a store into it has to wait for.
 
-use super::who::{Agents, Who};
+use super::agents::{Agents, Who};
+use super::node::Node;
 
 /// What the world knows of a line of words, in one line of the host.
 #[repr(align(64))]
@@ -43,6 +44,24 @@ impl WordLine {
         } else {
             Claim::Fetch
         }
+    }
+
+    /// Whether the line comes over the link to `me`, an agent of `node`, for an access at `at`: a load that finds no
+    /// other copy on its node, or a store that has to take one from the other node. `far` are the agents of the far
+    /// node, `home` is the line's.
+    pub(crate) fn crosses(
+        &mut self,
+        me: Who,
+        at: u64,
+        write: bool,
+        far: &Agents,
+        [node, home]: [Node; 2],
+    ) -> bool {
+        let copies = self.copies(at);
+        let beside = copies.has_other(me, far, node == Node::Near);
+        let across = copies.has_other(me, far, node == Node::Far);
+        let here = beside || write && copies.has(me);
+        if write && across { true } else { !here && (across || home != node) }
     }
 
     /// Whether the line is on its way to `me` alone.

@@ -19,7 +19,7 @@ mod words;
 use buffers::BufferMemory;
 use coherence::agents::Agents;
 use coherence::home::Homes;
-use coherence::link::{self, Crossed, Waits};
+use coherence::link::{self, Crossed};
 use coherence::node::Node;
 use costs::{Costs, shares};
 use dram::Dram;
@@ -48,9 +48,8 @@ pub(crate) struct Machine {
     /// Homes of lines, until the far node has cores.
     homes: Homes,
     link: link::Link,
-    /// Lines of words that agents of each node got over the link, and simulated lines of buffers.
-    crossed: [Crossed; 2],
-    sampled: [Crossed; 2],
+    /// Lines that agents of each node got over the link: each of words, and of buffers as many as the sample tells.
+    pub crossed: [Crossed; 2],
     /// Slots of cards; none where a core plays the card.
     pub links: Vec<Link>,
     pub words: WordMemory,
@@ -83,9 +82,8 @@ impl Machine {
             apart: server.nic.remote,
             far: Agents::default(),
             homes: layout.homes(),
-            link: link::Link::new((!gbytes.is_absent()).then_some(gbytes.value), one_in),
+            link: link::Link::new((!gbytes.is_absent()).then_some(gbytes.value), costs.snoop + costs.remote),
             crossed: Default::default(),
-            sampled: Default::default(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
             words: WordMemory::new(&layout),
             buffers: BufferMemory::new(layout.frames),
@@ -163,49 +161,30 @@ impl Machine {
         self.charge(before, at);
         let node = self.hierarchy.node_of(core as usize);
         // Lines of words are counted by their copies, sampled or not.
-        let more =
-            if kind != Access::Word && level.crosses(node) { self.comes_over(node, write, at) } else { 0 };
+        if kind != Access::Word && level.crosses(node) {
+            self.comes_over(node, write, at);
+        }
         let prices = &mut self.prices[node as usize];
-        let miss = prices.learn(kind, write, level).saturating_add_signed(more);
+        let miss = prices.learn(kind, write, level);
         prices.cost(kind, write, miss, level)
     }
 
-    /// A simulated line of a buffer crosses the link to `node`; what it waits beyond what prices have, ps.
-    fn comes_over(&mut self, node: Node, write: bool, at: u64) -> i64 {
-        self.sampled[node as usize].count(write, 1);
-        let waits = self.link.sampled(node, at);
-        self.follow(waits)
+    /// A simulated line of a buffer crosses the link to `node`: it stands for those that are not simulated.
+    fn comes_over(&mut self, node: Node, write: bool, at: u64) {
+        self.cross(node, write, self.hierarchy.sample().one_in().into(), at);
     }
 
-    /// A line of words crosses the link to `node`.
-    pub(crate) fn word_comes_over(&mut self, node: Node, write: bool, at: u64) {
-        self.crossed[node as usize].count(write, 1);
-        let waits = self.link.exact(node, at);
-        self.follow(waits);
+    /// Lines cross the link to `node`.
+    pub(crate) fn cross(&mut self, node: Node, write: bool, lines: u64, at: u64) {
+        self.crossed[node as usize].count(write, lines);
+        if self.link.take(node, at, lines) {
+            self.price();
+        }
     }
 
     /// What a line takes more that comes over the link to `node`, ps.
     pub(crate) fn over_link(&self, node: Node) -> u64 {
         self.costs.remote + self.link.wait(node)
-    }
-
-    fn follow(&mut self, waits: Option<Waits>) -> i64 {
-        let Some(Waits { more, follow }) = waits else { return 0 };
-        if follow {
-            self.price();
-        }
-        more
-    }
-
-    /// Lines that agents of each node got over the link.
-    pub(crate) fn crossed(&self) -> [Crossed; 2] {
-        let one_in = u64::from(self.hierarchy.sample().one_in());
-        [0, 1].map(|node: usize| {
-            let mut all = self.crossed[node];
-            all.count(false, self.sampled[node].reads * one_in);
-            all.count(true, self.sampled[node].rfos * one_in);
-            all
-        })
     }
 
     /// A core stores into a line that it has prefetched.

@@ -259,7 +259,7 @@ impl Naive {
         let beside = self.recall(line, far);
         if copies && !write && beside.is_none() {
             if !far && in_llc(self) {
-                return self.from_llc(core, line, false);
+                return self.fetch_llc(core, line, false);
             }
             if let Some((level, was_dirty)) = self.copied(line, !far) {
                 if was_dirty {
@@ -294,7 +294,7 @@ impl Naive {
             if far {
                 self.crosses_to(line, true);
             }
-            let level = self.from_llc(core, line, write);
+            let level = self.fetch_llc(core, line, write);
             return if far { self.other_cache(line, far, level) } else { level };
         }
         let level = self.read(line);
@@ -306,7 +306,7 @@ impl Naive {
         level
     }
 
-    fn from_llc(&mut self, core: usize, line: u32, write: bool) -> Level {
+    fn fetch_llc(&mut self, core: usize, line: u32, write: bool) -> Level {
         self.counts.llc_hits += 1;
         let inclusive = self.caches.ways - self.caches.inclusive_ways..self.caches.ways;
         let copies = self.caches.remote_reads == RemoteReads::Copy;

@@ -115,7 +115,7 @@ impl View {
         let nodes = [node, hierarchy.home_of(line)];
         let crosses = words.lines[line as usize].crosses(who, at, write, far, nodes);
         if crosses {
-            self.machine().word_comes_over(node, write, at);
+            self.machine().cross(node, write, 1, at);
         }
         crosses
     }

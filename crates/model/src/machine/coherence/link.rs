@@ -2,10 +2,14 @@
 
 use super::node::Node;
 
-/// After so many ps the prices of lines that cross it follow its load.
-const INTERVAL: u64 = 500_000;
-/// Share of the newest interval in the wait that prices have.
+/// After so many ps the price of a line that crosses follows the load.
+const INTERVAL: u64 = 5_000_000;
+/// Share of the newest interval in what a line waits behind more than the link carries.
 const NEWEST: f64 = 0.25;
+/// Intervals without a line after which nothing waits.
+const QUIET: u64 = 64;
+/// The highest utilisation that the formula of a queue sees.
+const CEILING: f64 = 0.97;
 /// Bytes of a line. Requests and headers are left out: `link_gbytes` is what lines get.
 const LINE: f64 = 64.0;
 
@@ -30,90 +34,67 @@ impl Crossed {
     }
 }
 
-/// One direction: a queue with a fixed time for each line.
+/// One direction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Lane {
-    /// What waits in it, ps of its time.
-    backlog: f64,
-    /// When that was looked at last.
-    at: u64,
-    /// When the interval began; what its lines waited, and how many they were.
+    /// When the interval began, and the lines of it. Agents' clocks differ, so its lines come in any order.
     start: u64,
-    waited: f64,
     lines: f64,
-    /// What a line waits, smoothed over intervals, ps.
+    /// What a line waits, ps.
     wait: f64,
 }
 
 impl Lane {
-    /// A line that stands for `share` lines of the sample comes; what it waits, ps, and whether an interval ended.
-    fn take(&mut self, at: u64, ps: f64, share: f64, one_in: f64) -> (f64, bool) {
-        // Agents' clocks differ: one that is behind the last one finds what that one left.
-        self.backlog = (self.backlog - at.saturating_sub(self.at) as f64 / one_in).max(0.0);
-        self.at = self.at.max(at);
-        let wait = self.backlog;
-        self.backlog += ps * share;
-        self.waited += wait * share;
-        self.lines += share;
+    /// So many lines of `ps` each come; whether an interval ended, and with it what a line waits.
+    #[inline]
+    fn take(&mut self, at: u64, lines: f64, ps: f64, way: f64) -> bool {
         let ends = at >= self.start + INTERVAL;
         if ends {
-            self.wait += NEWEST * (self.waited / self.lines - self.wait);
-            (self.start, self.waited, self.lines) = (at, 0.0, 0.0);
+            let passed = (at - self.start) / INTERVAL;
+            self.wait = if passed > QUIET { 0.0 } else { self.next(ps, way, passed as f64) };
+            self.start += passed * INTERVAL;
+            self.lines = 0.0;
         }
-        (wait, ends)
+        self.lines += lines;
+        ends
+    }
+
+    /// What a line waits after an interval. Below what the link carries that is the wait of a queue with Poisson
+    /// arrivals and a fixed service time (M/D/1). Those who ask for more wait for what they asked: if a line takes
+    /// twice as long they ask half as often, so its time grows as the load is too high. It follows a part of the way:
+    /// an interval has few lines, and their number varies.
+    fn next(&self, ps: f64, way: f64, intervals: f64) -> f64 {
+        let load = self.lines * ps / (INTERVAL as f64 * intervals);
+        let u = load.min(CEILING);
+        let queue = ps * u / (2.0 * (1.0 - u));
+        queue.max(self.wait + NEWEST * (way + self.wait) * (load - 1.0))
     }
 }
 
-/// What a line waits that crosses the link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Waits {
-    /// More than what prices have, ps; less if it is negative.
-    pub more: i64,
-    /// Whether prices have to follow.
-    pub follow: bool,
-}
-
-/// Both directions. Of buffers' lines it gets a sample; they come so much more seldom, and its queues drain so much
-/// slower, that as many wait as if all came.
+/// Both directions.
 pub(crate) struct Link {
     /// A line's time; none where the profile does not limit it.
     ps: Option<f64>,
-    one_in: f64,
+    /// What a line takes that waits for nothing.
+    way: f64,
     /// By the node that gets the lines.
     lanes: [Lane; 2],
 }
 
 impl Link {
-    /// A link of `gbytes` GB/s each way, or without limit, that gets one in so many lines of buffers.
-    pub(crate) fn new(gbytes: Option<f64>, one_in: u32) -> Link {
-        Link {
-            ps: gbytes.map(|gbytes| LINE * 1e3 / gbytes),
-            one_in: one_in.into(),
-            lanes: Default::default(),
-        }
+    /// A link that an idle line crosses in `way` ps, of `gbytes` GB/s each way, or without limit.
+    pub(crate) fn new(gbytes: Option<f64>, way: u64) -> Link {
+        Link { ps: gbytes.map(|gbytes| LINE * 1e3 / gbytes), way: way as f64, lanes: Default::default() }
     }
 
-    /// A line of a buffer goes to a node.
+    /// So many lines go to a node at `at`; whether what a line waits is another one now.
     #[inline]
-    pub(crate) fn sampled(&mut self, to: Node, at: u64) -> Option<Waits> {
-        self.take(to, at, 1.0)
+    pub(crate) fn take(&mut self, to: Node, at: u64, lines: u64) -> bool {
+        let way = self.way;
+        self.ps.is_some_and(|ps| self.lanes[to as usize].take(at, lines as f64, ps, way))
     }
 
-    /// A line of words goes to a node: all of them do, sampled or not.
-    #[inline]
-    pub(crate) fn exact(&mut self, to: Node, at: u64) -> Option<Waits> {
-        self.take(to, at, 1.0 / self.one_in)
-    }
-
-    fn take(&mut self, to: Node, at: u64, share: f64) -> Option<Waits> {
-        let ps = self.ps?;
-        let lane = &mut self.lanes[to as usize];
-        let known = lane.wait;
-        let (wait, follow) = lane.take(at, ps, share, self.one_in);
-        Some(Waits { more: (wait - known) as i64, follow })
-    }
-
-    /// What a line to a node waits that no sample tells more of, ps.
+    /// What a line to a node waits, ps.
     #[inline]
     pub(crate) fn wait(&self, to: Node) -> u64 {
         self.lanes[to as usize].wait as u64
@@ -124,50 +105,51 @@ impl Link {
 mod tests {
     use super::*;
 
-    /// `gbps` of lines to the far node for a millisecond, one in `one_in` of them told; what a line waits then, ps.
-    fn under(gbytes: f64, load: f64, one_in: u32) -> u64 {
-        let mut link = Link::new(Some(gbytes), one_in);
-        let apart = LINE * 1e3 / (gbytes * load) * f64::from(one_in);
-        let mut chance = 1;
-        let mut at = 0.0;
-        while at < 1e9 {
-            chance = crate::mix::mix(chance);
-            let even = (chance >> 11) as f64 / (1u64 << 53) as f64;
-            at -= apart * (1.0 - even).ln();
-            link.sampled(Node::Far, at as u64);
+    const WAY: u64 = 100_000;
+
+    #[test]
+    fn a_line_waits_as_in_a_queue_of_fixed_service() {
+        for (load, want) in [(0.0, 0), (0.5, 500), (0.8, 2_000), (0.9, 4_500)] {
+            let mut link = Link::new(Some(64.0), WAY);
+            for n in 0..20_000 {
+                link.take(Node::Far, (f64::from(n) * 1e3 / f64::max(load, 1e-9)) as u64, 1);
+            }
+            let wait = link.wait(Node::Far);
+            assert!(wait.abs_diff(want) <= want / 50, "load {load}: {wait} ps for {want}");
+            assert_eq!(link.wait(Node::Near), 0, "the other way is free");
         }
-        assert_eq!(link.wait(Node::Near), 0, "the other way is free");
-        link.wait(Node::Far)
     }
 
     #[test]
-    fn a_line_waits_as_in_a_queue_of_fixed_service_however_many_are_told() {
-        // Waiting time of M/D/1: ps * u / (2 * (1 - u)).
-        for (load, want) in [(0.5, 500.0), (0.8, 2_000.0), (0.9, 4_500.0)] {
-            for one_in in [1, 16] {
-                let wait = under(64.0, load, one_in) as f64;
-                assert!(
-                    (0.5..1.7).contains(&(wait / want)),
-                    "load {load}, one in {one_in}: {wait} for {want}"
-                );
+    fn those_who_ask_for_more_get_what_it_carries() {
+        // So many ask for a line, and for the next one once they have it.
+        for askers in [50, 150, 1000] {
+            let mut link = Link::new(Some(64.0), WAY);
+            let (mut at, mut taken) = (0, 0);
+            while at < 1_000_000_000 {
+                at += (WAY + link.wait(Node::Near)) / askers;
+                link.take(Node::Near, at, 1);
+                taken += u64::from(at >= 500_000_000);
             }
+            let share = taken as f64 / 500_000.0;
+            let want = f64::min(askers as f64 * 1e3 / WAY as f64, 1.0);
+            assert!((share / want - 1.0).abs() < 0.05, "{askers} get {share} for {want}");
         }
     }
 
     #[test]
     fn what_has_no_limit_does_not_wait() {
-        let mut link = Link::new(None, 1);
-        assert!((0..1000).all(|_| link.sampled(Node::Far, 0).is_none()));
+        let mut link = Link::new(None, WAY);
+        assert!((0..1000).all(|_| !link.take(Node::Far, 0, 1_000_000)));
         assert_eq!(link.wait(Node::Far), 0);
     }
 
     #[test]
-    fn words_take_their_part_whatever_is_sampled() {
-        let mut link = Link::new(Some(64.0), 16);
-        for _ in 0..32 {
-            link.exact(Node::Near, 0);
-        }
-        let waits = link.exact(Node::Near, 0).unwrap_or(Waits { more: 0, follow: false });
-        assert_eq!(waits.more, 2_000, "32 lines of 1 ns are two of the sample");
+    fn an_old_load_is_forgotten() {
+        let mut link = Link::new(Some(64.0), WAY);
+        link.take(Node::Far, 0, 50_000);
+        assert!(link.take(Node::Far, INTERVAL, 1) && link.wait(Node::Far) > WAY);
+        assert!(link.take(Node::Far, (QUIET + 3) * INTERVAL, 1));
+        assert_eq!(link.wait(Node::Far), 0);
     }
 }

@@ -3,8 +3,8 @@
 use std::fs;
 
 use model::profile::{
-    Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, RemoteReads, Replacement, Server,
-    SliceHash, apps, constants,
+    Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, RemoteReads, Replacement,
+    Server, SliceHash, apps, constants,
 };
 
 use super::values::{Streams, Values};

@@ -17,9 +17,9 @@ pub(crate) mod sample;
 mod words;
 
 use buffers::BufferMemory;
-use coherence::agents::Agents;
+use coherence::Nodes;
 use coherence::home::Homes;
-use coherence::link::{self, Crossed};
+use coherence::link::NodeLink;
 use coherence::node::Node;
 use costs::{Costs, shares};
 use dram::Dram;
@@ -41,15 +41,9 @@ pub(crate) struct Machine {
     drams: [Dram; 2],
     /// For cores of each node.
     prices: [Prices; 2],
-    /// Whether something of the far node takes part: cores or a card.
-    pub apart: bool,
-    /// Agents of the far node.
-    pub far: Agents,
+    pub nodes: Nodes,
     /// Homes of lines, until the far node has cores.
     homes: Homes,
-    link: link::Link,
-    /// Lines that agents of each node got over the link: each of words, and of buffers as many as the sample tells.
-    pub crossed: [Crossed; 2],
     /// Slots of cards; none where a core plays the card.
     pub links: Vec<Link>,
     pub words: WordMemory,
@@ -72,6 +66,7 @@ impl Machine {
         let drams = [(); 2].map(|()| Dram::new(&server.constants.dram));
         let levels = |node| costs.levels(node, [0, 1].map(|n: usize| drams[n].latency()));
         let gbytes = &server.constants.interconnect.link_gbytes;
+        let link = NodeLink::new((!gbytes.is_absent()).then_some(gbytes.value), costs.snoop + costs.remote);
         let shares = |level| shares(server.nic.kind, &server.constants, level);
         let sample = Sample::new(one_in, seed);
         Machine {
@@ -79,11 +74,8 @@ impl Machine {
             prices: [Node::Near, Node::Far].map(|node| Prices::new(levels(node), shares)),
             costs,
             drams,
-            apart: server.nic.remote,
-            far: Agents::default(),
+            nodes: Nodes::new(server.nic.remote, link),
             homes: layout.homes(),
-            link: link::Link::new((!gbytes.is_absent()).then_some(gbytes.value), costs.snoop + costs.remote),
-            crossed: Default::default(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
             words: WordMemory::new(&layout),
             buffers: BufferMemory::new(layout.frames),
@@ -97,7 +89,7 @@ impl Machine {
     pub(crate) fn add_far(&mut self, server: &Server, cores: u32) {
         self.hierarchy.add_far(server, cores, std::mem::take(&mut self.homes));
         self.soft = true;
-        self.apart = true;
+        self.nodes.apart = true;
     }
 
     /// DRAM traffic of both nodes so far, lines.
@@ -123,7 +115,7 @@ impl Machine {
         for node in [Node::Near, Node::Far] {
             if node == Node::Near || self.hierarchy.has_far() {
                 let mut levels = self.costs.levels(node, drams);
-                let wait = self.link.wait(node);
+                let wait = self.nodes.wait(node);
                 Level::ALL.into_iter().filter(|l| l.crosses(node)).for_each(|l| levels[l as usize] += wait);
                 self.prices[node as usize].set(levels);
             }
@@ -176,15 +168,14 @@ impl Machine {
 
     /// Lines cross the link to `node`.
     pub(crate) fn cross(&mut self, node: Node, write: bool, lines: u64, at: u64) {
-        self.crossed[node as usize].count(write, lines);
-        if self.link.take(node, at, lines) {
+        if self.nodes.cross(node, write, lines, at) {
             self.price();
         }
     }
 
     /// What a line takes more that comes over the link to `node`, ps.
     pub(crate) fn over_link(&self, node: Node) -> u64 {
-        self.costs.remote + self.link.wait(node)
+        self.costs.remote + self.nodes.wait(node)
     }
 
     /// A core stores into a line that it has prefetched.

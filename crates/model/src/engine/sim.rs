@@ -50,7 +50,7 @@ impl Sim {
 
     /// Lines that agents of the near node and of the far one got over the link between them.
     pub fn crossed(&self) -> [Crossed; 2] {
-        self.machine.crossed
+        self.machine.nodes.crossed
     }
 
     /// A signal becomes `value`, which shows at `visible`: agents parked on its line go on then.

@@ -76,7 +76,7 @@ impl View {
         let node = agent.caches().map_or(Node::Near, |core| machine.hierarchy.node_of(core as usize));
         let who = agent.copier(slot, large);
         if node == Node::Far {
-            machine.far.insert(who);
+            machine.nodes.far.insert(who);
         }
         let me = Me { who, core: agent.caches(), agent, slot, port: agent.port(), node };
         View {

@@ -18,3 +18,38 @@ pub(super) mod home;
 pub(crate) mod link;
 pub(crate) mod node;
 pub(crate) mod word_line;
+
+use agents::Agents;
+use link::{Crossed, NodeLink};
+use node::Node;
+
+/// Who is where, and what crosses between the nodes.
+pub(crate) struct Nodes {
+    /// Whether something of the far node takes part: cores or a card.
+    pub apart: bool,
+    /// Agents of the far node.
+    pub far: Agents,
+    /// Lines that agents of each node got over the link: each of words, and of buffers as many as the sample tells.
+    pub crossed: [Crossed; 2],
+    link: NodeLink,
+}
+
+impl Nodes {
+    /// One node, or two if they are `apart`.
+    pub(crate) fn new(apart: bool, link: NodeLink) -> Nodes {
+        Nodes { apart, far: Agents::default(), crossed: Default::default(), link }
+    }
+
+    /// Lines cross the link to `node` at `at`; whether what they wait is another time from now on.
+    #[inline]
+    pub(crate) fn cross(&mut self, node: Node, write: bool, lines: u64, at: u64) -> bool {
+        self.crossed[node as usize].count(write, lines);
+        self.link.take(node, at, lines)
+    }
+
+    /// What a line to a node waits for the link, ps.
+    #[inline]
+    pub(crate) fn wait(&self, to: Node) -> u64 {
+        self.link.wait(to)
+    }
+}

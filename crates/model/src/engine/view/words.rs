@@ -105,15 +105,15 @@ impl View {
     /// A core gets a line of words as its copies are at `at`: whether it comes over the link, which counts it.
     #[inline]
     pub(super) fn crossing(&mut self, line: u32, write: bool, at: u64) -> bool {
-        self.machine().apart && self.crosses(line, write, at)
+        self.machine().nodes.apart && self.crosses(line, write, at)
     }
 
     #[inline(never)]
     fn crosses(&mut self, line: u32, write: bool, at: u64) -> bool {
         let Me { who, node, .. } = self.me;
-        let Machine { words, far, hierarchy, .. } = self.machine();
-        let nodes = [node, hierarchy.home_of(line)];
-        let crosses = words.lines[line as usize].crosses(who, at, write, far, nodes);
+        let Machine { words, nodes, hierarchy, .. } = self.machine();
+        let ends = [node, hierarchy.home_of(line)];
+        let crosses = words.lines[line as usize].crosses(who, at, write, &nodes.far, ends);
         if crosses {
             self.machine().cross(node, write, 1, at);
         }

@@ -72,7 +72,7 @@ impl Lane {
 }
 
 /// Both directions.
-pub(crate) struct Link {
+pub(crate) struct NodeLink {
     /// A line's time; none where the profile does not limit it.
     ps: Option<f64>,
     /// What a line takes that waits for nothing.
@@ -81,10 +81,10 @@ pub(crate) struct Link {
     lanes: [Lane; 2],
 }
 
-impl Link {
+impl NodeLink {
     /// A link that an idle line crosses in `way` ps, of `gbytes` GB/s each way, or without limit.
-    pub(crate) fn new(gbytes: Option<f64>, way: u64) -> Link {
-        Link { ps: gbytes.map(|gbytes| LINE * 1e3 / gbytes), way: way as f64, lanes: Default::default() }
+    pub(crate) fn new(gbytes: Option<f64>, way: u64) -> NodeLink {
+        NodeLink { ps: gbytes.map(|gbytes| LINE * 1e3 / gbytes), way: way as f64, lanes: Default::default() }
     }
 
     /// So many lines go to a node at `at`; whether what a line waits is another one now.
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn a_line_waits_as_in_a_queue_of_fixed_service() {
         for (load, want) in [(0.0, 0), (0.5, 500), (0.8, 2_000), (0.9, 4_500)] {
-            let mut link = Link::new(Some(64.0), WAY);
+            let mut link = NodeLink::new(Some(64.0), WAY);
             for n in 0..20_000 {
                 link.take(Node::Far, (f64::from(n) * 1e3 / f64::max(load, 1e-9)) as u64, 1);
             }
@@ -124,7 +124,7 @@ mod tests {
     fn those_who_ask_for_more_get_what_it_carries() {
         // So many ask for a line, and for the next one once they have it.
         for askers in [50, 150, 1000] {
-            let mut link = Link::new(Some(64.0), WAY);
+            let mut link = NodeLink::new(Some(64.0), WAY);
             let (mut at, mut taken) = (0, 0);
             while at < 1_000_000_000 {
                 at += (WAY + link.wait(Node::Near)) / askers;
@@ -139,14 +139,14 @@ mod tests {
 
     #[test]
     fn what_has_no_limit_does_not_wait() {
-        let mut link = Link::new(None, WAY);
+        let mut link = NodeLink::new(None, WAY);
         assert!((0..1000).all(|_| !link.take(Node::Far, 0, 1_000_000)));
         assert_eq!(link.wait(Node::Far), 0);
     }
 
     #[test]
     fn an_old_load_is_forgotten() {
-        let mut link = Link::new(Some(64.0), WAY);
+        let mut link = NodeLink::new(Some(64.0), WAY);
         link.take(Node::Far, 0, 50_000);
         assert!(link.take(Node::Far, INTERVAL, 1) && link.wait(Node::Far) > WAY);
         assert!(link.take(Node::Far, (QUIET + 3) * INTERVAL, 1));

@@ -27,7 +27,7 @@ use hierarchy::Hierarchy;
 use layout::Layout;
 use level::Level;
 use pcie::Link;
-use prices::{Access, Cost, Prices};
+use prices::{Access, Cost, Levels, Prices};
 use sample::Sample;
 use words::WordMemory;
 
@@ -39,7 +39,10 @@ pub(crate) struct Machine {
     pub hierarchy: Hierarchy,
     /// Of each node.
     drams: [Dram; 2],
-    /// For cores of each node.
+    /// Lines of the far node's DRAM that have been charged.
+    far_lines: u64,
+    /// What lines cost cores of each node beside what DRAM takes, and what they cost now.
+    idle: [Levels; 2],
     prices: [Prices; 2],
     pub nodes: Nodes,
     /// Homes of lines, until the far node has cores.
@@ -64,16 +67,18 @@ impl Machine {
         let links = if soft { 0 } else { server.nic.ports };
         let costs = Costs::new(server);
         let drams = [(); 2].map(|()| Dram::new(&server.constants.dram));
-        let levels = |node| costs.levels(node, [0, 1].map(|n: usize| drams[n].latency()));
         let gbytes = &server.constants.interconnect.link_gbytes;
         let link = NodeLink::new((!gbytes.is_absent()).then_some(gbytes.value), costs.snoop + costs.remote);
         let shares = |level| shares(server.nic.kind, &server.constants, level);
         let sample = Sample::new(one_in, seed);
-        Machine {
+        let idle = [Node::Near, Node::Far].map(|node| costs.levels(node));
+        let mut machine = Machine {
             hierarchy: Hierarchy::sampled(server, &layout.extent(), sample, seed),
-            prices: [Node::Near, Node::Far].map(|node| Prices::new(levels(node), shares)),
+            prices: idle.map(|levels| Prices::new(levels, shares)),
+            idle,
             costs,
             drams,
+            far_lines: 0,
             nodes: Nodes::new(server.nic.remote, link),
             homes: layout.homes(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
@@ -82,7 +87,9 @@ impl Machine {
             soft,
             ahead: soft,
             pressed: 0,
-        }
+        };
+        machine.price();
+        machine
     }
 
     /// `cores` more on the far node, behind all others, that play the NIC.
@@ -90,23 +97,32 @@ impl Machine {
         self.hierarchy.add_far(server, cores, std::mem::take(&mut self.homes));
         self.soft = true;
         self.nodes.apart = true;
+        self.price();
     }
 
-    /// DRAM traffic of both nodes so far, lines.
+    /// DRAM traffic that happened since `before` (lines of the near node), at `at`.
     #[inline(always)]
-    fn traffic(&self) -> [u64; 2] {
-        [self.hierarchy.dram_lines(), self.hierarchy.far_dram_lines()]
-    }
-
-    /// DRAM traffic that happened since `before`, at `at`.
-    #[inline(always)]
-    fn charge(&mut self, before: [u64; 2], at: u64) {
-        for (node, lines) in self.traffic().iter().zip(before).map(|(now, before)| now - before).enumerate() {
-            let bytes = lines as f64 * 64.0 * f64::from(self.hierarchy.sample().one_in());
-            if lines > 0 && self.drams[node].add(at, bytes) {
-                self.price();
-            }
+    fn charge(&mut self, before: u64, at: u64) {
+        let lines = self.hierarchy.dram_lines() - before;
+        if lines > 0 && self.drams[Node::Near as usize].add(at, self.bytes(lines)) {
+            self.price();
         }
+    }
+
+    /// The same of the far node, since it was charged last.
+    #[cold]
+    fn charge_far(&mut self, at: u64) {
+        let lines = self.hierarchy.far_dram_lines() - self.far_lines;
+        self.far_lines += lines;
+        if lines > 0 && self.drams[Node::Far as usize].add(at, self.bytes(lines)) {
+            self.price();
+        }
+    }
+
+    /// What so many simulated lines stand for.
+    #[inline(always)]
+    fn bytes(&self, lines: u64) -> f64 {
+        lines as f64 * 64.0 * f64::from(self.hierarchy.sample().one_in())
     }
 
     /// Prices follow the load of DRAM and of the link.
@@ -114,9 +130,17 @@ impl Machine {
         let drams = [0, 1].map(|node: usize| self.drams[node].latency());
         for node in [Node::Near, Node::Far] {
             if node == Node::Near || self.hierarchy.has_far() {
-                let mut levels = self.costs.levels(node, drams);
+                let mut levels = self.idle[node as usize];
+                levels[Level::Dram as usize] += drams[Node::Near as usize];
+                levels[Level::FarDram as usize] += drams[Node::Far as usize];
+                levels[Level::Away as usize] += drams[node as usize];
                 let wait = self.nodes.wait(node);
-                Level::ALL.into_iter().filter(|l| l.crosses(node)).for_each(|l| levels[l as usize] += wait);
+                if wait > 0 {
+                    Level::ALL
+                        .into_iter()
+                        .filter(|l| l.crosses(node))
+                        .for_each(|l| levels[l as usize] += wait);
+                }
                 self.prices[node as usize].set(levels);
             }
         }
@@ -148,13 +172,16 @@ impl Machine {
     /// The same of a line in the sample.
     #[inline(never)]
     pub(crate) fn simulate(&mut self, core: u32, line: u32, write: bool, kind: Access, at: u64) -> Cost {
-        let before = self.traffic();
+        let before = self.hierarchy.dram_lines();
         let level = self.hierarchy.core(core as usize, line, write);
         self.charge(before, at);
         let node = self.hierarchy.node_of(core as usize);
-        // Lines of words are counted by their copies, sampled or not.
-        if kind != Access::Word && level.crosses(node) {
-            self.comes_over(node, write, at);
+        if self.nodes.apart {
+            self.charge_far(at);
+            // Lines of words are counted by their copies, sampled or not.
+            if kind != Access::Word && level.crosses(node) {
+                self.comes_over(node, write, at);
+            }
         }
         let prices = &mut self.prices[node as usize];
         let miss = prices.learn(kind, write, level);
@@ -162,6 +189,7 @@ impl Machine {
     }
 
     /// A simulated line of a buffer crosses the link to `node`: it stands for those that are not simulated.
+    #[cold]
     fn comes_over(&mut self, node: Node, write: bool, at: u64) {
         self.cross(node, write, self.hierarchy.sample().one_in().into(), at);
     }
@@ -190,8 +218,8 @@ impl Machine {
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
         let last = first + lines - 1;
         if self.hierarchy.sample().may_have(first, last) {
-            self.simulate_dma(first, last, at, |machine, line| {
-                machine.hierarchy.dma_write(line, !(partial && line == last));
+            self.simulate_dma(first, last, at, |caches, line| {
+                caches.dma_write(line, !(partial && line == last));
             });
         }
     }
@@ -200,31 +228,47 @@ impl Machine {
     #[inline(always)]
     pub(crate) fn dma_read(&mut self, first: u32, lines: u32, at: u64) {
         let last = first + lines - 1;
-        if self.hierarchy.sample().may_have(first, last) {
-            self.simulate_dma(first, last, at, |machine, line| {
-                let level = machine.hierarchy.dma_read(line);
-                let node = machine.hierarchy.node_of_card();
-                if level.crosses(node) {
-                    machine.comes_over(node, false, at);
-                }
-            });
+        if !self.hierarchy.sample().may_have(first, last) {
+            return;
+        }
+        if self.nodes.apart {
+            return self.dma_read_apart(first, last, at);
+        }
+        self.simulate_dma(first, last, at, |caches, line| {
+            caches.dma_read(line);
+        });
+    }
+
+    /// The same where lines may cross the link.
+    #[cold]
+    fn dma_read_apart(&mut self, first: u32, last: u32, at: u64) {
+        let node = self.hierarchy.node_of_card();
+        let mut crossed = 0;
+        self.simulate_dma(first, last, at, |caches, line| {
+            crossed += u64::from(caches.dma_read(line).crosses(node));
+        });
+        if crossed > 0 {
+            self.cross(node, false, crossed * u64::from(self.hierarchy.sample().one_in()), at);
         }
     }
 
     /// `access` for each line from `first` to `last` that is in the sample.
     #[inline(never)]
-    fn simulate_dma(&mut self, first: u32, last: u32, at: u64, access: impl Fn(&mut Machine, u32)) {
-        let before = self.traffic();
+    fn simulate_dma(&mut self, first: u32, last: u32, at: u64, mut access: impl FnMut(&mut Hierarchy, u32)) {
+        let before = self.hierarchy.dram_lines();
         let mut from = first;
         while from <= last {
             let mut sampled = self.hierarchy.sample().among(from, last);
             while sampled != 0 {
-                access(self, from + sampled.trailing_zeros());
+                access(&mut self.hierarchy, from + sampled.trailing_zeros());
                 sampled &= sampled - 1;
             }
             from += 64;
         }
         self.charge(before, at);
+        if self.nodes.apart {
+            self.charge_far(at);
+        }
     }
 
     /// An antagonist reads `reads` lines at `at` and has `writes` written back; what a read takes then, ps.

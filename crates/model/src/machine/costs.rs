@@ -74,8 +74,8 @@ impl Costs {
         }
     }
 
-    /// What a line costs at each level for cores of a node, while DRAM of each node takes so long.
-    pub(crate) fn levels(&self, node: Node, dram: [u64; 2]) -> Levels {
+    /// What a line costs at each level for cores of a node, beside what DRAM takes.
+    pub(crate) fn levels(&self, node: Node) -> Levels {
         let mut levels = Levels::default();
         for level in Level::ALL {
             let over = if level.crosses(node) { self.remote } else { 0 };
@@ -86,10 +86,9 @@ impl Costs {
                     // Caches of its own node are beside it, those of the other one are asked by that.
                     Level::Far if node == Node::Far => self.llc,
                     Level::Snoop | Level::SnoopL1 | Level::Far => self.snoop,
-                    Level::Dram => dram[Node::Near as usize],
-                    Level::FarDram => dram[Node::Far as usize],
+                    Level::Dram | Level::FarDram => 0,
                     // The memory has the mark of the line, then the other node's cache has the line (A38).
-                    Level::Away => dram[node as usize] + self.llc,
+                    Level::Away => self.llc,
                 };
         }
         levels

@@ -239,15 +239,21 @@ impl Hierarchy {
         match holder {
             Holder::L2(core) => {
                 self.left(line, self.node_of(core));
-                let set = self.index.l2_set(line);
-                let taken = self.l2[core].remove(set, line);
-                (taken.is_some_and(Entry::dirty), self.leave_l1(core, line))
+                self.remove(core, line)
             }
             Holder::FarLlc { dirty } => {
                 self.left(line, Node::Far);
                 (dirty, false)
             }
         }
+    }
+
+    /// Takes a line out of the caches of a core; whether it was dirty, and whether the L1 had it, too.
+    #[inline(always)]
+    fn remove(&mut self, core: usize, line: u32) -> (bool, bool) {
+        let set = self.index.l2_set(line);
+        let taken = self.l2[core].remove(set, line);
+        (taken.is_some_and(Entry::dirty), self.leave_l1(core, line))
     }
 
     /// Takes a line that a core's L2 had from its L1; whether that had it, too.
@@ -267,11 +273,11 @@ impl Hierarchy {
         let Some(victim) = self.l2[core].insert(set, entry) else { return };
         self.leave_l1(core, victim.line());
         let dirty = victim.dirty();
-        let node = self.node_of(core);
-        if node == Node::Far && self.held_by(victim.line(), Holder::FarLlc { dirty }) {
+        if self.node_of(core) == Node::Near {
+            self.left(victim.line(), Node::Near);
+        } else if self.held_by(victim.line(), Holder::FarLlc { dirty }) {
             return;
         }
-        self.left(victim.line(), node);
         let set = self.index.llc_set(victim.line());
         let dirty = if dirty { DIRTY } else { 0 };
         if let Some(way) = self.llc.find(set, victim.line()) {

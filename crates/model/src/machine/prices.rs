@@ -83,6 +83,8 @@ pub(crate) type Levels = [u64; LEVELS];
 #[derive(Clone)]
 pub(crate) struct Prices {
     levels: Levels,
+    /// The same as numbers that are multiplied.
+    times: [f64; LEVELS],
     /// The share of a miss that a core waits for, by level.
     shares: [[f64; LEVELS]; KINDS],
     /// Whether it is the same at each level.
@@ -108,7 +110,9 @@ impl Prices {
             }
         }
         let even = waits.iter().all(|levels| levels.iter().all(|share| *share == levels[0]));
-        let mut prices = Prices { levels, shares: waits, even, found, means: [Cost::default(); KINDS] };
+        let times = [0.0; LEVELS];
+        let mut prices =
+            Prices { levels, times, shares: waits, even, found, means: [Cost::default(); KINDS] };
         prices.set(levels);
         prices
     }
@@ -116,6 +120,7 @@ impl Prices {
     /// What levels cost from now on, ps.
     pub(crate) fn set(&mut self, levels: Levels) {
         self.levels = levels;
+        self.times = levels.map(|ps| ps as i64 as f64);
         for row in 0..KINDS {
             self.mean(row);
         }
@@ -135,7 +140,7 @@ impl Prices {
     }
 
     fn mean(&mut self, row: usize) {
-        let times = || self.found[row].iter().zip(self.levels).map(|(s, c)| s * c as i64 as f64);
+        let times = || self.found[row].iter().zip(self.times).map(|(share, time)| share * time);
         let miss = times().sum::<f64>() as i64 as u64;
         self.means[row] = if self.even {
             share(miss, self.shares[row][0])

@@ -28,6 +28,7 @@ impl View {
     /// A line that others had comes, from `at` on.
     #[inline(never)]
     fn fetch(&mut self, line: u32, nic: NicKind, at: u64) {
+        self.crossing(line, false, self.clock);
         let machine = self.machine();
         let Some(core) = self.me.core else {
             // Descriptors come by the line, ahead of use.
@@ -35,8 +36,6 @@ impl View {
             machine.links[self.me.port as usize].fetch(64);
             return machine.expect_frames(line);
         };
-        self.crossing(line, false, self.clock);
-        let machine = self.machine();
         let cost = machine.core_access(core, line, false, Access::Word, at);
         // An idle core has waited for the first line that changed; the next ones come meanwhile.
         let others = self.poll.busy || self.poll.missed > 0;
@@ -102,15 +101,16 @@ impl View {
         self.poll.missed += self.clock - before;
     }
 
-    /// A core gets a line of words as its copies are at `at`: whether it comes over the link, which counts it.
-    #[inline]
+    /// A core gets a line of words as its copies are at `at`: whether it comes over the link, which counts it. What cards
+    /// read is counted with all that they read.
+    #[inline(always)]
     pub(super) fn crossing(&mut self, line: u32, write: bool, at: u64) -> bool {
         self.machine().nodes.apart && self.crosses(line, write, at)
     }
 
-    #[inline(never)]
+    #[cold]
     fn crosses(&mut self, line: u32, write: bool, at: u64) -> bool {
-        let Me { who, node, .. } = self.me;
+        let Me { who, node, core: Some(_), .. } = self.me else { return false };
         let Machine { words, nodes, hierarchy, .. } = self.machine();
         let ends = [node, hierarchy.home_of(line)];
         let crosses = words.lines[line as usize].crosses(who, at, write, &nodes.far, ends);

@@ -58,7 +58,13 @@ impl Directory {
     /// The copies of a line; there are none of a line outside the shared range.
     #[inline]
     pub(in crate::machine) fn of(&self, rank: u32) -> Copies {
-        self.copies.get(rank as usize).copied().unwrap_or_default()
+        self.get(rank).unwrap_or_default()
+    }
+
+    /// The same, if the line is of the shared range.
+    #[inline]
+    pub(in crate::machine) fn get(&self, rank: u32) -> Option<Copies> {
+        self.copies.get(rank as usize).copied()
     }
 
     /// What has a node's copy.

@@ -166,6 +166,7 @@ impl Hierarchy {
     }
 
     /// Whether the LLC has a line.
+    #[inline(always)]
     fn in_llc(&self, line: u32) -> bool {
         self.llc.find(self.index.llc_set(line), line).is_some()
     }
@@ -196,7 +197,10 @@ impl Hierarchy {
 
     /// The other half of a 128 B pair comes along, if no cache has it.
     fn pair(&mut self, core: usize, line: u32) {
-        let here = self.l2[core].has(self.index.l2_set(line), line) || !self.copies_of(line).is_none();
+        let here = match self.directory.get(self.index.sample.rank(line)) {
+            Some(copies) => !copies.is_none(),
+            None => self.l2[core].has(self.index.l2_set(line), line),
+        };
         if !here && !self.in_llc(line) {
             self.read_dram(line);
             self.goes(line, self.home_of(line), self.node_of(core));

@@ -15,12 +15,11 @@ impl Hierarchy {
         let cached = !copies.is_none();
         if cached {
             if copies.has(Node::Far) {
-                self.goes(line, Node::Far, Node::Near);
+                self.comes_back(line);
             }
-            for node in [Node::Near, Node::Far] {
-                if let Some(holder) = self.directory.holder(copies, node) {
-                    self.take(line, holder);
-                }
+            if let Some(Holder::L2(core)) = self.directory.holder(copies, Node::Near) {
+                self.left(line, Node::Near);
+                self.remove(core, line);
             }
         }
         let set = self.index.llc_set(line);
@@ -38,6 +37,15 @@ impl Hierarchy {
         }
         self.insert(set, self.ways.ddio, Entry::new(line, DIRTY | IO));
         false
+    }
+
+    /// A line that the far node has is written here.
+    #[cold]
+    fn comes_back(&mut self, line: u32) {
+        self.goes(line, Node::Far, Node::Near);
+        if let Some(holder) = self.directory.holder(self.copies_of(line), Node::Far) {
+            self.take(line, holder);
+        }
     }
 
     /// A DMA write of a card on the far node: the line leaves the caches here, and lies in the LLC there.
@@ -62,7 +70,7 @@ impl Hierarchy {
     }
 
     /// A DMA read of a line.
-    #[inline]
+    #[inline(always)]
     pub fn dma_read(&mut self, line: u32) -> Level {
         let set = self.index.llc_set(line);
         let copies = self.copies_of(line);

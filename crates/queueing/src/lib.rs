@@ -4,7 +4,6 @@
 //! [`simulate`](simulate::simulate) runs a system customer by customer, [`theory`] computes the same
 //! numbers. The unit of time is the mean service time.
 
-mod histogram;
 pub mod simulate;
 mod states;
 pub mod theory;

@@ -103,6 +103,23 @@ fn cost_48_a_lock_of_both_nodes_goes_over_the_link() {
     assert_eq!(far, Crossed { reads: 0, rfos: 1 });
 }
 
+/// A word that a core still holds has to come from that core, wherever it was before.
+#[test]
+fn cost_51_who_waits_for_a_lock_of_the_other_node_gets_it_over_the_link() {
+    let mut w = world();
+    let lock = word(&mut w, Class::Contended, Side::Both, Side::Host);
+    w.far_core(move |m| {
+        until(m, 1_000 * NS);
+        m.add(lock, 0, 1);
+    });
+    w.core(0, move |m| {
+        m.add(lock, 0, 1);
+        until(m, 1_050 * NS);
+        assert_eq!(cost(m, |m| _ = m.add(lock, 0, 1)), ATOMIC + ACROSS - 50 * NS + ATOMIC + ACROSS);
+    });
+    w.run();
+}
+
 /// What crosses when a frame is written here and read there, over and over.
 fn frames(remote_reads: RemoteReads) -> [Crossed; 2] {
     const ROUNDS: u64 = 10;

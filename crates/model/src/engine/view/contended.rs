@@ -28,16 +28,17 @@ impl View {
             let held = l.changed.saturating_sub(at);
             // Those who wait for one line get it one by one, in an order that nothing fixes (A18).
             let turn = if held > 0 { mix(at << 6 ^ self.me.slot as u64) % TURNS } else { 0 };
-            let wait = held + turn + self.transfer(line, false, at);
+            let wait = held + turn + self.transfer(line, false);
             self.line(line).has.insert(me);
             self.poll.missed += wait;
             self.clock += wait;
         }
     }
 
-    /// What it takes to get the line from who has it, ps.
-    fn transfer(&mut self, line: u32, write: bool, at: u64) -> u64 {
-        let over = if self.crossing(line, write, at) { self.machine().over_link(self.me.node) } else { 0 };
+    /// What it takes to get the line from who has it last, ps: writers queue.
+    fn transfer(&mut self, line: u32, write: bool) -> u64 {
+        let over =
+            if self.crossing(line, write, u64::MAX) { self.machine().over_link(self.me.node) } else { 0 };
         self.machine().costs.snoop + over
     }
 
@@ -51,7 +52,7 @@ impl View {
         let mut shows = changed.max(at + costs.op).max(self.stores.drained);
         if !mine {
             self.sim().taken(line, at, self.me.slot);
-            let transfer = self.transfer(line, true, at);
+            let transfer = self.transfer(line, true);
             let cost = self.machine().prices_of(core).cost(Access::Word, true, transfer, Level::Snoop);
             let asked = self.enters(at, cost.wait);
             shows = shows.max(changed.max(asked) + cost.miss);
@@ -73,7 +74,7 @@ impl View {
         let mut done = at.max(self.stores.drained).max(changed) + costs.atomic;
         if !mine {
             self.sim().taken(line, at, self.me.slot);
-            done += self.transfer(line, true, at);
+            done += self.transfer(line, true);
         }
         self.line(line).hold(me, done);
         self.clock = done;

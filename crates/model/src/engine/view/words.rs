@@ -101,19 +101,20 @@ impl View {
         self.poll.missed += self.clock - before;
     }
 
-    /// A core gets a line of words as its copies are at `at`: whether it comes over the link, which counts it. What cards
-    /// read is counted with all that they read.
+    /// A core gets a line of words as its copies are at `shown`: whether it comes over the link, which counts it. What
+    /// cards read is counted with all that they read.
     #[inline(always)]
-    pub(super) fn crossing(&mut self, line: u32, write: bool, at: u64) -> bool {
-        self.machine().nodes.apart && self.crosses(line, write, at)
+    pub(super) fn crossing(&mut self, line: u32, write: bool, shown: u64) -> bool {
+        self.machine().nodes.apart && self.crosses(line, write, shown)
     }
 
     #[cold]
-    fn crosses(&mut self, line: u32, write: bool, at: u64) -> bool {
+    fn crosses(&mut self, line: u32, write: bool, shown: u64) -> bool {
         let Me { who, node, core: Some(_), .. } = self.me else { return false };
+        let at = self.clock;
         let Machine { words, nodes, hierarchy, .. } = self.machine();
         let ends = [node, hierarchy.home_of(line)];
-        let crosses = words.lines[line as usize].crosses(who, at, write, &nodes.far, ends);
+        let crosses = words.lines[line as usize].crosses(who, shown, write, &nodes.far, ends);
         if crosses {
             self.machine().cross(node, write, 1, at);
         }

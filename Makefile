@@ -85,7 +85,7 @@ advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, 
 # The standard library is built anew with it; loom covers what a sanitizer cannot reach.
 tsan: toolchain ## The rings and the driver's library between threads, under ThreadSanitizer
 	rustup component list --toolchain nightly --installed | grep -q rust-src || rustup toolchain install nightly --component rust-src
-	RUSTFLAGS=-Zsanitizer=thread cargo +nightly test --quiet -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
+	RUSTFLAGS="-Zsanitizer=thread --cfg sanitized" cargo +nightly test --quiet -Zbuild-std --target $$(rustc -vV | sed -n 's/^host: //p') \
 	  -p pmd --test port -p rings --test threads --test threads_stopping
 
 # One full run of every experiment, a file for each paper, with machine, date, commit and command. It wants the

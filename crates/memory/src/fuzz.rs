@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
-use crate::{Backing, Buf, Class, Field, Geometry, Memory, Region, Side, Space};
+use crate::{Backing, Buf, Class, Field, Geometry, Mapping, Memory, Region, Side, Space};
 
 /// Bytes of the sound region that is changed.
 const BYTES: usize = 1024;
@@ -24,7 +24,16 @@ const BELL: Field = Field {
     name: "bell",
     len: 1,
     width: 1,
-    class: Class::Doorbell,
+    class: Class::Register(Mapping::Uncached),
+    writer: Side::Host,
+    reader: Side::Nic,
+    home: Side::Host,
+};
+const WINDOW: Field = Field {
+    name: "window",
+    len: 4,
+    width: 8,
+    class: Class::Register(Mapping::Combining),
     writer: Side::Host,
     reader: Side::Nic,
     home: Side::Host,
@@ -40,6 +49,7 @@ pub fn sound() -> io::Result<Vec<u8>> {
     let mut space = &region;
     space.words::<2>(&RING, 0).map_err(io::Error::other)?;
     space.words::<1>(&BELL, 7).map_err(io::Error::other)?;
+    space.words::<8>(&WINDOW, 0).map_err(io::Error::other)?;
     space.buffers(&GEOMETRY).map_err(io::Error::other)?;
     let file = region.file().ok_or(io::ErrorKind::NotFound)?;
     let mut bytes = vec![0; BYTES];
@@ -86,11 +96,15 @@ fn use_all(region: &Region) {
     let (mut space, mut m) = (region, region.view());
     let ring = space.words::<2>(&RING, 0);
     let bell = space.words::<1>(&BELL, 7);
+    let window = space.words::<8>(&WINDOW, 0);
     let buffers = space.buffers(&GEOMETRY);
     if let Ok(ring) = ring {
         for i in 0..u64::from(RING.len) {
             m.publish(ring, i, [i, !i]);
         }
+    }
+    if let Ok(window) = window {
+        (0..u64::from(WINDOW.len)).for_each(|i| m.write(window, i, [!i; 8]));
     }
     if let Ok(bell) = bell {
         m.ring(bell, 5);
@@ -106,6 +120,9 @@ fn use_all(region: &Region) {
     }
     if let Ok(bell) = bell {
         assert_eq!(m.acquire(bell, 0), 5, "the bell");
+    }
+    if let Ok(window) = window {
+        assert!((0..u64::from(WINDOW.len)).all(|i| m.read(window, i) == [!i; 8]), "the window");
     }
     if let Ok(b) = buffers {
         for i in 0..u64::from(GEOMETRY.count) {

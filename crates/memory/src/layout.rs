@@ -20,8 +20,24 @@ pub enum Class {
     Contended,
     /// Plain words, published by a signal or a doorbell elsewhere.
     Body,
-    /// A posted MMIO register of the device: written by the host, read by the NIC at no cost.
-    Doorbell,
+    /// Words of the device, mapped to the host; the NIC reads and writes them at no cost. The last word of an entry
+    /// is its signal.
+    ///
+    /// A host's store is posted MMIO. What it [`write`](crate::Memory::write)s is body, until its next
+    /// [`release`](crate::Memory::release), [`publish`](crate::Memory::publish) or [`ring`](crate::Memory::ring) of
+    /// any field. A host's load, of a register that has the host as a reader, is a round trip: it waits for the stores
+    /// before it. A doorbell is an uncached register of one word.
+    Register(Mapping),
+}
+
+/// How the host maps a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// Each store leaves at once, in order.
+    Uncached,
+    /// What is written may stay in a combining buffer of its line until the line is full, another line needs the
+    /// buffer, or the barrier comes: the host's next release, publish or ring.
+    Combining,
 }
 
 /// One side of the interface.
@@ -65,6 +81,12 @@ impl Field {
         Field { home, ..self }
     }
 
+    /// Whether an agent of `side` may load its words. The host loads registers alone that have it as a reader.
+    pub const fn may_load(&self, side: Side) -> bool {
+        let register = matches!(self.class, Class::Register(_));
+        !register || !matches!(side, Side::Host) || !matches!(self.reader, Side::Nic)
+    }
+
     /// Bytes, rounded up to whole lines.
     pub const fn bytes(&self) -> usize {
         (self.len as usize * self.width as usize * WORD).next_multiple_of(LINE)
@@ -92,6 +114,15 @@ impl Field {
     }
 }
 
+/// How the host's stores into packet buffers go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stores {
+    /// Through its caches.
+    Cached,
+    /// Past all caches to memory (non-temporal). What is published after them is seen after them.
+    Streaming,
+}
+
 /// Packet buffers that lie in one stretch of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -105,12 +136,14 @@ pub struct Geometry {
     pub room: u32,
     /// Whose memory they lie in, where host and NIC have memory of their own: one of the two.
     pub home: Side,
+    /// How [`put`](crate::Memory::put) stores; DMA of a card goes its own way.
+    pub stores: Stores,
 }
 
 impl Geometry {
-    /// Such buffers in the host's memory; sizes in bytes.
+    /// Such buffers in the host's memory, written through caches; sizes in bytes.
     pub const fn new(count: u32, stride: u32, offset: u32, room: u32) -> Geometry {
-        Geometry { count, stride, offset, room, home: Side::Host }
+        Geometry { count, stride, offset, room, home: Side::Host, stores: Stores::Cached }
     }
 
     /// Buffers of `bytes` each, all of it for frames.
@@ -121,6 +154,11 @@ impl Geometry {
     /// The same buffers in the memory of a side.
     pub const fn homed(self, home: Side) -> Geometry {
         Geometry { home, ..self }
+    }
+
+    /// The same buffers, written in such a way.
+    pub const fn stored(self, stores: Stores) -> Geometry {
+        Geometry { stores, ..self }
     }
 
     /// DPDK's default: 64 B mempool header, 128 B mbuf, 128 B headroom, 2048 B of data room, so a

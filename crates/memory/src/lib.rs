@@ -14,7 +14,7 @@ pub mod native;
 pub mod probe;
 mod time;
 
-pub use layout::{Class, Field, Geometry, LINE, LayoutError, Side, WORD};
+pub use layout::{Class, Field, Geometry, LINE, LayoutError, Mapping, Side, Stores, WORD};
 pub use native::{Backing, NativeView, Region};
 pub use time::Ps;
 
@@ -90,7 +90,7 @@ pub trait Memory {
     /// Writes a whole entry, its signal last and with release.
     fn publish<const W: usize>(&mut self, w: Self::Words<W>, i: u64, entry: [u64; W]);
     /// Reads an entry's body after an [`acquire`](Self::acquire) that published it. In a field of class
-    /// [`Class::Signal`] the last element is the signal, read relaxed.
+    /// [`Class::Signal`] or [`Class::Register`] the last element is the signal, read relaxed.
     fn read<const W: usize>(&mut self, w: Self::Words<W>, i: u64) -> [u64; W];
     /// The first `N` words of an entry after an [`acquire`](Self::acquire) that published it: its body
     /// without loading the signal again.
@@ -100,7 +100,7 @@ pub trait Memory {
         let entry = self.read(w, i);
         core::array::from_fn(|k| entry[k])
     }
-    /// Writes an entry of class [`Class::Body`], published later by a signal or a doorbell.
+    /// Writes an entry of class [`Class::Body`] or [`Class::Register`], published later by a signal or a doorbell.
     fn write<const W: usize>(&mut self, w: Self::Words<W>, i: u64, entry: [u64; W]);
 
     /// Contended: compare-and-swap of the signal, acquire-release; `Err` holds the value seen.
@@ -125,7 +125,8 @@ pub trait Memory {
     /// that this agent read since its last idle or pause ends it early when `early` is set.
     fn pause(&mut self, until: Ps, early: bool);
 
-    /// Posted MMIO write: the doorbell is seen by the NIC after everything written before.
+    /// Posted MMIO write of a doorbell, [`Mapping::Uncached`](crate::Mapping::Uncached): the NIC sees it after
+    /// everything written before.
     fn ring(&mut self, bell: Self::Words<1>, value: u64);
 
     /// The only way from a word that the other side wrote to a buffer.
@@ -134,7 +135,8 @@ pub trait Memory {
     /// `raw` is no buffer of `b`, or `len` bytes do not fit it.
     fn check(&self, b: Self::Buffers, raw: u64, len: u32) -> Result<Buf, Fault>;
     /// Writes `bytes` at `off` of the frame, then zeros until `len` bytes are written. A NIC's put is
-    /// DMA. The model keeps the first 128 B and charges the rest as a run of lines.
+    /// DMA; a core's goes as [`Geometry::stores`] says. The model keeps the first 128 B and charges the rest as a run
+    /// of lines.
     fn put(&mut self, b: Self::Buffers, buf: Buf, off: u32, bytes: &[u8], len: u32);
     /// Reads `len` bytes at `off` of the frame and returns the first `out.len()` of them (at most
     /// `len`). A NIC's get is DMA.

@@ -9,7 +9,7 @@ use memory::checked::{
     Bounds, CheckedSpace, CheckedView, Orders, Scenario, Site, explore, listed, spawn, unmissed, weaken,
 };
 use memory::probe::{Claims, Lock};
-use memory::{Buf, Class, Field, Geometry, Memory, Side, Space, Touch};
+use memory::{Buf, Class, Field, Geometry, Mapping, Memory, Side, Space, Touch};
 
 const fn field(name: &'static str, width: u32, class: Class, writer: Side) -> Field {
     Field { name, len: 2, width, class, writer, reader: Side::Both, home: Side::Host }
@@ -120,10 +120,12 @@ where
     N: Fn(&mut CheckedView, Bound) + Copy + Send + Sync + 'static,
     H: Fn(&mut CheckedView, Bound) + Copy + Send + Sync + 'static,
 {
+    let window_of_one = Field { reader: Side::Nic, ..field("window of one", 1, COMBINING, Side::Host) };
     let test = move |mut space: CheckedSpace| {
         let bound = Bound {
             signal: space.words(&field("signal", 2, Class::Signal, Side::Nic), 0).unwrap(),
-            bell: space.words(&field("bell", 1, Class::Doorbell, Side::Host), 0).unwrap(),
+            window_of_one: space.words(&window_of_one, 0).unwrap(),
+            bell: space.words(&field("bell", 1, Class::Register(Mapping::Uncached), Side::Host), 0).unwrap(),
             buffers: space.buffers(&Geometry::plain(1, 64)).unwrap(),
         };
         let space = space.share();
@@ -139,6 +141,7 @@ where
 struct Bound {
     signal: <CheckedView as Memory>::Words<2>,
     bell: <CheckedView as Memory>::Words<1>,
+    window_of_one: <CheckedView as Memory>::Words<1>,
     buffers: <CheckedView as Memory>::Buffers,
 }
 
@@ -188,6 +191,123 @@ fn calls_are_held_to_class_and_writer() {
     assert!(two(nothing, steals).unwrap_err().contains("signal[0]: written by Host, belongs to Nic"));
     let swaps = |m: &mut CheckedView, b: Bound| _ = m.swap_if(b.signal, 0, 0, 1);
     assert!(two(swaps, nothing).unwrap_err().contains("not a call for class Signal"));
-    let plain = |m: &mut CheckedView, b: Bound| m.release(b.bell, 0, 1);
-    assert!(two(nothing, plain).unwrap_err().contains("not a call for class Doorbell"));
+    let adds = |m: &mut CheckedView, b: Bound| _ = m.add(b.bell, 0, 1);
+    assert!(two(nothing, adds).unwrap_err().contains("not a call for class Register(Uncached)"));
+    let combined = |m: &mut CheckedView, b: Bound| m.ring(b.window_of_one, 1);
+    assert!(two(nothing, combined).unwrap_err().contains("not a call for class Register(Combining)"));
+    let plain = |m: &mut CheckedView, b: Bound| {
+        m.release(b.bell, 0, 1);
+        m.write(b.bell, 0, [2]);
+        m.publish(b.window_of_one, 0, [3]);
+    };
+    two(nothing, plain).unwrap();
+    let looks = |m: &mut CheckedView, b: Bound| _ = m.relaxed(b.window_of_one, 0);
+    assert!(two(nothing, looks).unwrap_err().contains("window of one[0]: read by Host, for Nic"));
+    two(looks, nothing).unwrap();
+}
+
+const WINDOW: Field = Field { reader: Side::Nic, ..field("window", 4, COMBINING, Side::Host) };
+const COMBINING: Class = Class::Register(Mapping::Combining);
+
+/// The host writes two entries of a combining register, then `barrier` publishes them; the NIC reads them once
+/// `published` tells of that.
+fn combined<W: Copy + Send + 'static>(
+    mut space: CheckedSpace,
+    signal: impl FnOnce(&mut CheckedSpace) -> W,
+    barrier: impl FnOnce(&mut CheckedView, W),
+    published: impl FnOnce(&mut CheckedView, W) -> bool + 'static,
+) {
+    let window = space.words::<4>(&WINDOW, 0).unwrap();
+    let signal = signal(&mut space);
+    let space = space.share();
+    let (mut host, mut nic) = (space.view(Side::Host), space.view(Side::Nic));
+    let thread = spawn(move || {
+        if published(&mut nic, signal) {
+            assert_eq!([0, 1].map(|i| nic.read(window, i)), [[1, 2, 3, 4], [5, 6, 7, 8]], "a torn entry");
+        }
+    });
+    host.write(window, 0, [1, 2, 3, 4]);
+    host.write(window, 1, [5, 6, 7, 8]);
+    barrier(&mut host, signal);
+    thread.join().unwrap();
+}
+
+fn rung(space: CheckedSpace) {
+    let bell = field("bell", 1, Class::Register(Mapping::Uncached), Side::Host);
+    combined(
+        space,
+        move |space| space.words::<1>(&bell, 0).unwrap(),
+        |m, bell| m.ring(bell, 1),
+        |m, bell| m.acquire(bell, 0) == 1,
+    );
+}
+
+fn released(space: CheckedSpace) {
+    let signal = field("signal", 1, Class::Signal, Side::Host);
+    combined(
+        space,
+        move |space| space.words::<1>(&signal, 0).unwrap(),
+        |m, signal| m.release(signal, 1, 1),
+        |m, signal| m.acquire(signal, 1) == 1,
+    );
+}
+
+fn published(space: CheckedSpace) {
+    let tail = Field { reader: Side::Nic, ..field("tail", 2, COMBINING, Side::Host) };
+    combined(
+        space,
+        move |space| space.words::<2>(&tail, 0).unwrap(),
+        |m, tail| m.publish(tail, 0, [9, 1]),
+        |m, tail| m.acquire(tail, 0) == 1 && m.body(tail, 0) == [9],
+    );
+}
+
+/// A register that the NIC writes and the host reads.
+fn told(mut space: CheckedSpace) {
+    let status =
+        Field { reader: Side::Host, ..field("status", 2, Class::Register(Mapping::Uncached), Side::Nic) };
+    let status = space.words::<2>(&status, 0).unwrap();
+    let space = space.share();
+    let (mut host, mut nic) = (space.view(Side::Host), space.view(Side::Nic));
+    let thread = spawn(move || nic.publish(status, 0, [7, 1]));
+    if host.acquire(status, 0) == 1 {
+        assert_eq!(host.read(status, 0), [7, 1]);
+    }
+    thread.join().unwrap();
+}
+
+const REGISTERS: [Scenario; 4] = [
+    Scenario { name: "barrier by a doorbell", run: rung },
+    Scenario { name: "barrier by a release", run: released },
+    Scenario { name: "barrier by a publish", run: published },
+    Scenario { name: "status of the NIC", run: told },
+];
+
+#[test]
+fn registers_are_read_as_they_were_published() {
+    REGISTERS.into_iter().for_each(passes);
+}
+
+#[test]
+fn a_weakened_barrier_of_a_register_is_missed() {
+    let ours = |site: &Site| site.file.ends_with("loom_probes.rs");
+    let verdicts = weaken(Bounds::from_env(), &REGISTERS, ours).unwrap();
+    verdicts.iter().for_each(|verdict| println!("{verdict}"));
+    assert_eq!(verdicts.len(), 8, "a store and a load of each scenario");
+    assert!(verdicts.iter().all(|verdict| verdict.caught.is_some()), "not missed: {verdicts:?}");
+}
+
+/// What is written alone may show at any time, and orders nothing.
+#[test]
+fn a_written_register_publishes_nothing() {
+    let polls = |mut space: CheckedSpace| {
+        let window = space.words::<4>(&WINDOW, 0).unwrap();
+        let space = space.share();
+        let (mut host, mut nic) = (space.view(Side::Host), space.view(Side::Nic));
+        let thread = spawn(move || (nic.acquire(window, 0) == 4).then(|| nic.body::<4, 3>(window, 0)));
+        host.write(window, 0, [1, 2, 3, 4]);
+        thread.join().unwrap();
+    };
+    let found = explore(Bounds::from_env(), &Arc::new(Orders::strong()), polls).unwrap_err();
+    assert!(found.contains("Causality violation"), "{found}");
 }

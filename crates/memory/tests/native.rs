@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test")]
 
-use memory::{Backing, Buf, Class, Field, Geometry, Memory, Ps, Region, Side, Space, Touch};
+use memory::{Backing, Buf, Class, Field, Geometry, Mapping, Memory, Ps, Region, Side, Space, Stores, Touch};
+use proptest::prelude::*;
 
 const fn field(len: u32, width: u32, class: Class) -> Field {
     Field { name: "words", len, width, class, writer: Side::Nic, reader: Side::Host, home: Side::Host }
@@ -55,12 +56,21 @@ fn read_modify_writes_return_what_was_there() {
     assert_eq!(m.relaxed(w, 0), 9);
 }
 
-/// Every offset, head and length around the word borders, against a plain array.
 #[test]
 fn payload_is_addressed_by_the_byte() {
+    addressed_by_the_byte(Stores::Cached);
+}
+
+#[test]
+fn streamed_payload_is_addressed_by_the_byte() {
+    addressed_by_the_byte(Stores::Streaming);
+}
+
+/// Every offset, head and length around the word borders, against a plain array.
+fn addressed_by_the_byte(stores: Stores) {
     const ROOM: usize = 37;
     let region = heap(1 << 12);
-    let geometry = Geometry::new(3, 64, 11, ROOM as u32);
+    let geometry = Geometry::new(3, 64, 11, ROOM as u32).stored(stores);
     let b = (&region).buffers(&geometry).unwrap();
     let mut m = region.view();
     let step = if cfg!(miri) { 5 } else { 1 };
@@ -84,6 +94,42 @@ fn payload_is_addressed_by_the_byte() {
         let mut out = [1u8; ROOM];
         m.get(b, Buf(neighbour), 0, &mut out, ROOM as u32);
         assert_eq!(out, [0; ROOM], "buffer {neighbour} was not written");
+    }
+}
+
+/// A put: buffer, offset, bytes, and how many zeros follow.
+fn put() -> impl Strategy<Value = (u64, u32, Vec<u8>, u32)> {
+    (0..3u64, 0..330u32, prop::collection::vec(1..=255u8, 0..300), 0..200u32)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: if cfg!(miri) { 4 } else { 1000 },
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// Whatever is put where, streamed buffers hold what others do, beyond all ends and in their neighbours too.
+    #[test]
+    fn streaming_changes_no_byte(offset in 0..24u32, puts in prop::collection::vec(put(), 1..6)) {
+        let region = heap(1 << 12);
+        let mut space = &region;
+        let geometry = Geometry::new(3, 352, offset, 320);
+        let pools =
+            [Stores::Cached, Stores::Streaming].map(|stores| space.buffers(&geometry.stored(stores)).unwrap());
+        let mut m = region.view();
+        for (buf, off, bytes, zeros) in puts {
+            let len = bytes.len() as u32 + zeros;
+            pools.iter().for_each(|b| m.put(*b, Buf(buf), off, &bytes, len));
+        }
+        for buf in (0..3).map(Buf) {
+            let [cached, streamed] = pools.map(|b| {
+                let mut all = [0; 320];
+                m.get(b, buf, 0, &mut all, 320);
+                all
+            });
+            prop_assert_eq!(cached, streamed);
+        }
     }
 }
 
@@ -172,15 +218,25 @@ fn waiting_ends() {
     m.pause(Ps::ZERO, false);
 }
 
-/// Whatever is published before the signal is there after it. More threads than cores make progress.
 #[test]
 fn messages_pass_between_threads() {
+    messages_pass(Stores::Cached);
+}
+
+#[test]
+fn streamed_messages_pass_between_threads() {
+    messages_pass(Stores::Streaming);
+}
+
+/// Whatever is published before the signal is there after it. More threads than cores make progress.
+fn messages_pass(stores: Stores) {
     let rounds: u64 = if cfg!(miri) { 30 } else { 20_000 };
     let region = heap(1 << 16);
     let mut space = &region;
     let there = space.words::<2>(&field(4, 2, Class::Signal), 0).unwrap();
     let back = space.words::<1>(&field(1, 1, Class::Signal), 1).unwrap();
-    let b = space.buffers(&Geometry::plain(4, 128)).unwrap();
+    let b = space.buffers(&Geometry::plain(4, 128).stored(stores)).unwrap();
+    let message = |n: u64| [n, !n, n ^ 5, n + 7].map(u64::to_le_bytes).concat();
     std::thread::scope(|s| {
         s.spawn(|| {
             let mut m = region.view();
@@ -188,7 +244,7 @@ fn messages_pass_between_threads() {
                 while n > 4 + m.acquire(back, 0) {
                     m.idle();
                 }
-                m.put(b, Buf(n % 4), 3, &n.to_le_bytes(), 100);
+                m.put(b, Buf(n % 4), 3, &message(n), 100);
                 m.publish(there, n, [n % 4, n]);
             }
         });
@@ -202,10 +258,46 @@ fn messages_pass_between_threads() {
                 m.wait(there, n, seen);
             }
             let buf = m.check(b, m.clone().read(there, n)[0], 103).unwrap();
-            let mut bytes = [0; 8];
+            let mut bytes = [0; 32];
             m.get(b, buf, 3, &mut bytes, 100);
-            assert_eq!(u64::from_le_bytes(bytes), n);
+            assert_eq!(bytes[..], message(n));
             m.release(back, 0, n);
+        }
+    });
+}
+
+/// Entries written to a combining register are there once a doorbell has been rung behind them.
+#[test]
+fn combined_writes_are_there_after_their_barrier() {
+    let rounds: u64 = if cfg!(miri) { 30 } else { 20_000 };
+    let region = heap(1 << 12);
+    let mut space = &region;
+    let register = |len, width, mapping| field(len, width, Class::Register(mapping));
+    let window = space.words::<8>(&register(4, 8, Mapping::Combining), 0).unwrap();
+    let bell = space.words::<1>(&register(1, 1, Mapping::Uncached), 1).unwrap();
+    let status = space.words::<1>(&register(1, 1, Mapping::Uncached), 2).unwrap();
+    std::thread::scope(|s| {
+        s.spawn(|| {
+            let mut m = region.view();
+            for n in 1..=rounds {
+                while n > 4 + m.acquire(status, 0) {
+                    m.idle();
+                }
+                m.write(window, n, [n; 8]);
+                m.ring(bell, n);
+            }
+        });
+        let (mut m, mut read) = (region.view(), 0);
+        while read < rounds {
+            let rung = m.acquire(bell, 0);
+            for n in read + 1..=rung {
+                assert_eq!(m.read(window, n), [n; 8]);
+            }
+            if rung == read {
+                m.idle();
+            }
+            read = rung;
+            m.release(status, 0, read);
         }
     });
 }

@@ -13,6 +13,7 @@ pub(crate) mod layout;
 pub(crate) mod level;
 pub(crate) mod pcie;
 pub(crate) mod prices;
+pub(crate) mod registers;
 pub(crate) mod sample;
 mod words;
 
@@ -83,7 +84,7 @@ impl Machine {
             homes: layout.homes(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
             words: WordMemory::new(&layout),
-            buffers: BufferMemory::new(layout.frames),
+            buffers: BufferMemory::new(layout.frames, layout.streams),
             soft,
             ahead: soft,
             pressed: 0,
@@ -211,6 +212,21 @@ impl Machine {
         if self.hierarchy.sample().has(line) {
             self.hierarchy.core(core as usize, line, true);
         }
+    }
+
+    /// A core's stores past its caches to a line, a `whole` one or a part of it: as [`core_access`](Self::core_access).
+    pub(crate) fn stream_out(&mut self, core: u32, line: u32, whole: bool, at: u64) -> Cost {
+        let [node, home] = [self.hierarchy.node_of(core as usize), self.hierarchy.home_of(line)];
+        if self.hierarchy.sample().has(line) {
+            let before = self.hierarchy.dram_lines();
+            self.hierarchy.stream_out(line, whole);
+            self.charge(before, at);
+            if node != home && self.nodes.carry(home, self.hierarchy.sample().one_in().into(), at) {
+                self.price();
+            }
+        }
+        let miss = self.costs.llc + if node == home { 0 } else { self.over_link(home) };
+        self.prices_of(core).cost(Access::Run, true, miss, Level::Llc)
     }
 
     /// A run of lines written by DMA; `partial` tells whether the last one is not whole.

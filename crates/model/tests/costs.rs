@@ -6,8 +6,8 @@
 mod caches;
 mod world;
 
-use memory::{Buf, Class, Memory, Ps, Side, Touch};
-use model::View;
+use memory::{Buf, Class, Geometry, Memory, Ps, Side, Space, Stores, Touch};
+use model::{PoolId, View};
 use world::price::{BYTE, DRAM, L2, LLC, NS, OP, SNOOP, STORES, TLP, cost, get, touch, until};
 use world::{World, server};
 
@@ -244,4 +244,81 @@ fn cost_14_a_store_to_a_prefetched_line_makes_it_dirty() {
         w.run().sim().counts().dram_writes
     };
     assert_eq!((run(false), run(true)), (1, 1));
+}
+
+/// Buffers that cores store past their caches to.
+fn streamed(w: &mut World, count: u32) -> PoolId {
+    w.space.buffers(&Geometry::dpdk(count).stored(Stores::Streaming)).unwrap()
+}
+
+#[test]
+fn cost_60_streamed_lines_leave_the_store_buffer_without_being_fetched() {
+    for (stores, dram_reads, took) in [(Stores::Cached, 17, 2 * DRAM), (Stores::Streaming, 0, 2 * LLC)] {
+        let mut w = World::new(server());
+        let b = w.space.buffers(&Geometry::dpdk(1).stored(stores)).unwrap();
+        w.core(0, move |m| {
+            let put = |m: &mut View, line: u64| cost(m, |m| m.put(b, Buf(0), 64 * line as u32, &[], 64));
+            assert!((0..STORES).all(|line| put(m, line) == 0), "into the store buffer");
+            let rest = (STORES..=2 * STORES).map(|line| put(m, line)).sum::<u64>();
+            assert_eq!(rest, took, "the first of each eight waits for those before");
+        });
+        let counts = w.run().sim().counts();
+        assert_eq!(counts.dram_reads, dram_reads);
+        assert_eq!(counts.dram_writes, if stores == Stores::Streaming { 17 } else { 0 });
+    }
+}
+
+#[test]
+fn cost_61_streamed_lines_are_in_no_cache() {
+    let mut w = World::new(server());
+    let b = streamed(&mut w, 3);
+    w.nic(move |m| {
+        m.put(b, Buf(0), 0, &[], 128);
+        until(m, 4_000 * NS);
+        let before = m.now();
+        m.get(b, Buf(0), 0, &mut [], 64);
+        assert_eq!((m.now() - before).0, 64 * BYTE + TLP);
+    });
+    w.core(1, move |m| m.meta(b, Buf(2), 0, Touch::Write));
+    w.core(0, move |m| {
+        until(m, 1_000 * NS);
+        assert_eq!(get(m, b, 0, 128), 2 * LLC, "the card wrote it");
+        assert_eq!(get(m, b, 0, 128), 2 * L2);
+        m.put(b, Buf(0), 0, &[1; 64], 64);
+        until(m, 2_000 * NS);
+        assert_eq!(get(m, b, 0, 64), DRAM);
+        assert_eq!(cost(m, |m| m.get(b, Buf(0), 64, &mut [0; 64], 64)), L2, "the other line stays");
+        let mut out = [0; 2];
+        m.get(b, Buf(0), 63, &mut out, 2);
+        assert_eq!(out, [1, 0]);
+        m.prefetch(b, Buf(1), 0);
+        m.put(b, Buf(1), 0, &[2; 64], 64);
+        until(m, 3_000 * NS);
+        assert_eq!(get(m, b, 1, 64), DRAM, "what was asked for is gone as well");
+        m.put(b, Buf(0), 0, &[1; 64], 64);
+    });
+    let counts = w.run().sim().counts();
+    assert_eq!((counts.dma_read_hits, counts.dma_read_misses), (0, 1), "the card finds it in DRAM");
+}
+
+#[test]
+fn cost_62_a_streamed_part_of_a_line_takes_the_rest_along() {
+    for (off, len, reads, writes) in
+        [(0, 64, 0, 1), (0, 60, 1, 1), (32, 64, 2, 2), (32, 96, 1, 2), (60, 72, 2, 3), (8, 8, 1, 1)]
+    {
+        let mut w = World::new(server());
+        let b = streamed(&mut w, 1);
+        w.core(0, move |m| m.put(b, Buf(0), off, &[], len));
+        let counts = w.run().sim().counts();
+        assert_eq!((counts.dram_reads, counts.dram_writes), (reads, writes), "{len} B at {off}");
+    }
+    // If a cache has the line, it has the rest.
+    let mut w = World::new(server());
+    let b = streamed(&mut w, 1);
+    w.core(0, move |m| {
+        assert_eq!(get(m, b, 0, 64), DRAM);
+        m.put(b, Buf(0), 0, &[], 8);
+    });
+    let counts = w.run().sim().counts();
+    assert_eq!((counts.dram_reads, counts.dram_writes), (1, 1));
 }

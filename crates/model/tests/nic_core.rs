@@ -5,9 +5,9 @@
 
 mod world;
 
-use memory::{Buf, Class, Memory, Ps, Side, Touch};
+use memory::{Buf, Class, Geometry, Memory, Ps, Side, Space, Stores, Touch};
 use model::profile::{Constant, Constants, Server};
-use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, run};
+use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, View, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
 use world::price::{ATOMIC, COPY, DRAM, L2, LLC, LOADS, NS, OP, READ, RUN, SNOOP, STORES, cost, get, until};
@@ -77,6 +77,24 @@ fn cost_29_a_frame_between_cores() {
     });
     let counts = w.run().sim().counts();
     assert_eq!((counts.dma_write_hits, counts.dma_write_misses, counts.snoops), (0, 0, 4), "no DDIO");
+}
+
+#[test]
+fn cost_63_a_streamed_frame_comes_from_memory() {
+    let mut w = World::new(soft_server());
+    let b = w.space.buffers(&Geometry::dpdk(1).stored(Stores::Streaming)).unwrap();
+    w.nic_core(move |m| {
+        let put = |m: &mut View| cost(m, |m| m.put(b, Buf(0), 0, &[1; 64], 256));
+        assert_eq!(put(m), 4 * COPY + 4 * (LLC / STORES), "no line has to come");
+        assert_eq!(put(m), 4 * COPY + 4 * (LLC / STORES), "and none stays");
+    });
+    w.core(0, move |m| {
+        until(m, 1_000 * NS);
+        let get = |m: &mut _| cost(m, |m| m.get(b, Buf(0), 0, &mut [0; 64], 256));
+        assert_eq!(get(m), 4 * READ + DRAM / LOADS + 3 * (DRAM / RUN));
+    });
+    let counts = w.run().sim().counts();
+    assert_eq!((counts.dram_reads, counts.dram_writes, counts.snoops), (4, 8, 0));
 }
 
 #[test]

@@ -17,7 +17,7 @@
 mod host;
 mod nic;
 
-use memory::{Buf, Class, Field, Side, Space};
+use memory::{Buf, Class, Field, Mapping, Side, Space};
 
 use crate::contract::Segment;
 use crate::sizes::SizeError;
@@ -41,7 +41,7 @@ const DOORBELL: Field = Field {
     name: "tx.doorbell",
     len: 1,
     width: 1,
-    class: Class::Doorbell,
+    class: Class::Register(Mapping::Uncached),
     writer: Side::Host,
     reader: Side::Nic,
     home: Side::Host,

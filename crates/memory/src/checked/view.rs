@@ -8,7 +8,7 @@ use loom::sync::atomic::AtomicU64;
 
 use super::parked::{Place, Reads};
 use super::store::{Cells, CheckedBuffers, CheckedWords, Payload, Store};
-use crate::{Buf, Class, Fault, Memory, Ps, Side, Touch};
+use crate::{Buf, Class, Fault, Mapping, Memory, Ps, Side, Touch};
 
 /// How far an agent's clock moves when it found nothing to do, so that deadlines come.
 const IDLE: Ps = Ps::from_us(1);
@@ -39,6 +39,7 @@ impl CheckedView {
     /// Loads the signal of entry `i`.
     fn load<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, order: Ordering) -> u64 {
         let cells = self.cells(w);
+        self.may_load(cells);
         assert!(cells.field.class != Class::Body, "{}: body words have no signal", cells.field.name);
         let at = masked(cells, i);
         let value = cells.signals[at].load(order);
@@ -82,6 +83,12 @@ impl CheckedView {
         assert!(mine, "{name}[{instance}]: written by {:?}, belongs to {writer:?}", self.side);
     }
 
+    fn may_load(&self, cells: &Cells) {
+        let Cells { field, instance, .. } = cells;
+        let may = field.may_load(self.side);
+        assert!(may, "{}[{instance}]: read by {:?}, for {:?}", field.name, self.side, field.reader);
+    }
+
     fn order(&self, call: &'static str, at: &'static Location<'static>) -> Ordering {
         self.store.orders.of(call, at)
     }
@@ -104,7 +111,12 @@ fn widen<const W: usize>(entry: [u64; W]) -> [u64; 8] {
     core::array::from_fn(|k| entry.get(k).copied().unwrap_or(0))
 }
 
-const ONE_WRITER: &[Class] = &[Class::Signal, Class::Contended];
+const UNCACHED: Class = Class::Register(Mapping::Uncached);
+const COMBINING: Class = Class::Register(Mapping::Combining);
+/// What has a signal that one writer stores.
+const ONE_WRITER: &[Class] = &[Class::Signal, Class::Contended, UNCACHED, COMBINING];
+/// What is published elsewhere.
+const BODY: &[Class] = &[Class::Body, UNCACHED, COMBINING];
 
 impl Memory for CheckedView {
     type Words<const W: usize> = CheckedWords<W>;
@@ -153,6 +165,7 @@ impl Memory for CheckedView {
     fn body<const W: usize, const N: usize>(&mut self, w: CheckedWords<W>, i: u64) -> [u64; N] {
         const { assert!(N <= W, "an entry has no such word") };
         let cells = self.cells(w);
+        self.may_load(cells);
         let body = cells.bodies.get(masked(cells, i)).map_or([0; 8], |cell| cell.get());
         core::array::from_fn(|k| body[k])
     }
@@ -160,8 +173,15 @@ impl Memory for CheckedView {
     #[track_caller]
     fn write<const W: usize>(&mut self, w: CheckedWords<W>, i: u64, entry: [u64; W]) {
         let cells = self.cells(w);
-        self.may_write(cells, &[Class::Body]);
-        cells.bodies[masked(cells, i)].set(widen(entry));
+        self.may_write(cells, BODY);
+        let at = masked(cells, i);
+        if let Some(body) = cells.bodies.get(at) {
+            body.set(widen(entry));
+        }
+        if cells.field.class != Class::Body {
+            // When a register's signal shows is the mapping's affair, and it orders nothing.
+            self.store(w, i, entry[W - 1], Ordering::Relaxed);
+        }
     }
 
     #[track_caller]
@@ -229,7 +249,7 @@ impl Memory for CheckedView {
     #[track_caller]
     fn ring(&mut self, bell: CheckedWords<1>, value: u64) {
         let order = self.order("ring", Location::caller());
-        self.may_write(self.cells(bell), &[Class::Doorbell]);
+        self.may_write(self.cells(bell), &[UNCACHED]);
         self.store(bell, 0, value, order);
     }
 

@@ -24,7 +24,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use crate::{Class, Field, Geometry, LINE, LayoutError, WORD};
+use crate::{Class, Field, Geometry, LINE, LayoutError, Mapping, WORD};
 
 /// Words of a line: of the header, and of an entry.
 pub(super) const WORDS: usize = LINE / WORD;
@@ -40,6 +40,8 @@ pub(super) const MOST: u64 = 1 << 16;
 const NAME: usize = 4 * WORD;
 /// The kind of an entry that is no field.
 const BUFFERS: u64 = 4;
+/// The highest kind: a combining register, which came after buffers.
+const COMBINING: u64 = 5;
 
 /// What an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +57,7 @@ impl Shape {
         Shape::Words { class: field.class, width: field.width, len: field.len }
     }
 
-    /// Where buffers lie, whatever else is said of them: that is for whoever binds them.
+    /// Where buffers lie. Their home, and how this side stores to them, is for whoever binds them.
     pub(super) const fn of_buffers(g: &Geometry) -> Shape {
         Shape::Buffers(Geometry::new(g.count, g.stride, g.offset, g.room))
     }
@@ -88,7 +90,8 @@ impl Shape {
                     Class::Signal => 0,
                     Class::Contended => 1,
                     Class::Body => 2,
-                    Class::Doorbell => 3,
+                    Class::Register(Mapping::Uncached) => 3,
+                    Class::Register(Mapping::Combining) => COMBINING,
                 };
                 [u64::from(instance) | kind << 32, pair(len, width), 0]
             }
@@ -152,12 +155,13 @@ impl Entry {
             0 => class(Class::Signal),
             1 => class(Class::Contended),
             2 => class(Class::Body),
-            3 => class(Class::Doorbell),
+            3 => class(Class::Register(Mapping::Uncached)),
             BUFFERS => {
                 let (offset, room) = (words[6] as u32, (words[6] >> 32) as u32);
                 Shape::Buffers(Geometry::new(low, high, offset, room))
             }
-            kind => return Err(format!("kind {kind}; allowed: 0 to {BUFFERS}")),
+            COMBINING => class(Class::Register(Mapping::Combining)),
+            kind => return Err(format!("kind {kind}; allowed: 0 to {COMBINING}")),
         };
         let entry = Entry { name, instance: words[4] as u32, shape, offset: words[7] };
         shape.check()?;

@@ -8,8 +8,8 @@ use crate::{Buf, Fault, LINE, Touch, WORD};
 /// Buffers in memory of another allocator, such as DPDK's mbufs. Inside one process a handle is trusted:
 /// [`check`](Payload::check) tells a wrong length and what cannot be an address, nothing more.
 ///
-/// Bytes are moved by plain copies. A buffer belongs to one side at a time, and the words that hand it
-/// over order the copies.
+/// Bytes are moved by plain copies through the caches: there is no geometry to say otherwise. A buffer belongs to
+/// one side at a time, and the words that hand it over order the copies.
 #[derive(Clone, Copy, Debug)]
 pub struct Foreign {
     offset: u32,

@@ -3,6 +3,7 @@
 //! A [`Region`] owns the bytes; its handles are `Copy`, a pointer and a mask, and borrow it, so safe
 //! code can neither outlive it nor leave it. Every shared word is an atomic.
 
+mod bytes;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "regions are shared on Linux alone"))]
 mod directory;
 mod foreign;
@@ -11,6 +12,7 @@ mod handover;
 mod pages;
 mod payload;
 mod region;
+mod streaming;
 mod view;
 
 /// Starts fetching the line that `what` begins in.

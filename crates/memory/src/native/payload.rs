@@ -2,13 +2,16 @@
 //!
 //! Every access is a relaxed atomic load or store of an aligned word, never a plain copy. A ring whose
 //! protocol is broken, or a hostile peer, then delivers torn frames; it cannot cause undefined
-//! behaviour. The words of two buffers never mix, since a stride is whole words.
+//! behaviour. The words of two buffers never mix, since a stride is whole words. Buffers that are streamed to
+//! take no other accesses; `streaming` argues for the instructions.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use crate::{Buf, Fault, Geometry, LINE, Touch, WORD};
+use super::bytes::{clear, copy, load, store, zero};
+use super::streaming;
+use crate::{Buf, Fault, Geometry, LINE, Stores, Touch, WORD};
 
 /// Where packet buffers lie and how their bytes are reached: the part of [`Memory`](crate::Memory) that
 /// speaks of [`Memory::Buffers`](crate::Memory::Buffers). The calls mean what they mean there.
@@ -38,6 +41,7 @@ pub struct Buffers<'r> {
     stride: u32,
     offset: u32,
     room: u32,
+    stores: Stores,
     region: PhantomData<&'r AtomicU64>,
 }
 
@@ -51,8 +55,8 @@ impl<'r> Buffers<'r> {
     /// `base` starts a line and `count * stride` bytes behind it are valid as `AtomicU64`s for `'r`;
     /// the geometry has been checked and its stride is a multiple of a word.
     pub(super) unsafe fn new(base: NonNull<AtomicU64>, g: &Geometry) -> Buffers<'r> {
-        let (count, stride, offset, room) = (g.count, g.stride, g.offset, g.room);
-        Buffers { base, count, stride, offset, room, region: PhantomData }
+        let Geometry { count, stride, offset, room, stores, .. } = *g;
+        Buffers { base, count, stride, offset, room, stores, region: PhantomData }
     }
 
     /// The words of a buffer, metadata and frame; none where `buf` is not one of ours.
@@ -88,9 +92,18 @@ impl Payload for Buffers<'_> {
         let words = self.words(buf);
         let (at, len) = self.span(off, len);
         let head = bytes.len().min(len);
-        if !words.is_empty() {
-            store(words, at, &bytes[..head]);
-            zero(words, at + head, len - head);
+        if words.is_empty() {
+            return;
+        }
+        match self.stores {
+            Stores::Cached => {
+                store(words, at, &bytes[..head], copy);
+                zero(words, at + head, len - head, clear);
+            }
+            Stores::Streaming => {
+                store(words, at, &bytes[..head], streaming::copy);
+                zero(words, at + head, len - head, streaming::clear);
+            }
         }
     }
 
@@ -158,70 +171,4 @@ pub(super) fn fetch_to_write(line: *const u8) {
     unsafe {
         core::arch::asm!("prefetchw [{}]", in(reg) line.addr(), options(nomem, nostack, preserves_flags));
     }
-}
-
-/// Splits `len` bytes from byte `at` into a part before the first whole word, whole words and a rest.
-#[inline(always)]
-fn split(at: usize, len: usize) -> (usize, usize) {
-    let head = (at.wrapping_neg() % WORD).min(len);
-    (head, (len - head) / WORD)
-}
-
-#[inline]
-fn store(words: &[AtomicU64], at: usize, bytes: &[u8]) {
-    let (head, whole) = split(at, bytes.len());
-    let (head, rest) = bytes.split_at(head);
-    let (body, tail) = rest.split_at(whole * WORD);
-    merge(words, at, head);
-    let first = (at + head.len()) / WORD;
-    for (word, chunk) in words[first..first + whole].iter().zip(body.as_chunks::<WORD>().0) {
-        word.store(u64::from_ne_bytes(*chunk), Relaxed);
-    }
-    merge(words, (first + whole) * WORD, tail);
-}
-
-#[inline]
-fn zero(words: &[AtomicU64], at: usize, len: usize) {
-    let (head, whole) = split(at, len);
-    merge(words, at, &[0; WORD][..head]);
-    let first = (at + head) / WORD;
-    for word in &words[first..first + whole] {
-        word.store(0, Relaxed);
-    }
-    merge(words, (first + whole) * WORD, &[0; WORD][..len - head - whole * WORD]);
-}
-
-#[inline]
-fn load(words: &[AtomicU64], at: usize, out: &mut [u8]) {
-    let (head, whole) = split(at, out.len());
-    let (head, rest) = out.split_at_mut(head);
-    let (body, tail) = rest.split_at_mut(whole * WORD);
-    extract(words, at, head);
-    let first = (at + head.len()) / WORD;
-    for (word, chunk) in words[first..first + whole].iter().zip(body.as_chunks_mut::<WORD>().0) {
-        *chunk = word.load(Relaxed).to_ne_bytes();
-    }
-    extract(words, (first + whole) * WORD, tail);
-}
-
-/// Replaces some bytes inside one word. Its other bytes belong to the same buffer, hence owner.
-#[inline(always)]
-fn merge(words: &[AtomicU64], at: usize, bytes: &[u8]) {
-    if bytes.is_empty() {
-        return;
-    }
-    let word = &words[at / WORD];
-    let mut value = word.load(Relaxed).to_ne_bytes();
-    value[at % WORD..][..bytes.len()].copy_from_slice(bytes);
-    word.store(u64::from_ne_bytes(value), Relaxed);
-}
-
-/// Copies some bytes out of one word.
-#[inline(always)]
-fn extract(words: &[AtomicU64], at: usize, out: &mut [u8]) {
-    if out.is_empty() {
-        return;
-    }
-    let value = words[at / WORD].load(Relaxed).to_ne_bytes();
-    out.copy_from_slice(&value[at % WORD..][..out.len()]);
 }

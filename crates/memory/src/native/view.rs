@@ -136,8 +136,10 @@ impl<'r, P: Payload> Memory for NativeView<'r, P> {
 
     #[inline(always)]
     fn write<const W: usize>(&mut self, w: Words<'r, W>, i: u64, entry: [u64; W]) {
+        // Ordered by the signal or doorbell after; its partner is the other side's acquire of that. It is as much of a
+        // barrier to a combining register: here that is ordinary memory, and no store waits in a combining buffer.
         for (word, value) in w.entry(i).iter().zip(entry) {
-            word.store(value, Relaxed); // ordered by the signal or doorbell after
+            word.store(value, Relaxed);
         }
     }
 

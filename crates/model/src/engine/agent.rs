@@ -1,10 +1,9 @@
 //! Who acts in a simulation.
 
-use memory::{Class, Side};
+use memory::Side;
 
 use crate::machine::coherence::agents::Who;
-use crate::machine::layout::Words;
-use crate::profile::NicKind;
+use crate::machine::layout::{Path, Words};
 
 /// Who an agent is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,14 +46,14 @@ impl Agent {
     /// Whether it may write a field: on the side of its writer. A core that plays the NIC is the host of the
     /// rings that the card serves.
     pub(crate) fn may_write<const W: usize>(self, w: Words<W>) -> bool {
-        let host = match w.nic {
-            NicKind::Card => self.caches().is_some(),
-            NicKind::Core => self.is_core(),
+        let host = match w.path {
+            Path::Dma | Path::Mmio => self.caches().is_some(),
+            Path::Cores => self.is_core(),
         };
         match w.writer {
             Side::Both => true,
             Side::Host => host,
-            Side::Nic => !host && w.class != Class::Doorbell,
+            Side::Nic => !host,
         }
     }
 

@@ -15,6 +15,7 @@ use crate::profile::NicKind;
 pub struct ModelSpace {
     layout: Rc<RefCell<Layout>>,
     nic: NicKind,
+    port: u32,
 }
 
 impl ModelSpace {
@@ -26,7 +27,13 @@ impl ModelSpace {
     /// The same space; the NIC of the fields allocated through it is of another kind.
     #[must_use]
     pub fn served_by(&self, nic: NicKind) -> ModelSpace {
-        ModelSpace { layout: self.layout.clone(), nic }
+        ModelSpace { nic, ..self.clone() }
+    }
+
+    /// The same space; registers that are allocated through it are behind the slot of `port`, 0 unless told otherwise.
+    #[must_use]
+    pub fn of_port(&self, port: u32) -> ModelSpace {
+        ModelSpace { port, ..self.clone() }
     }
 
     /// What was allocated.
@@ -39,7 +46,7 @@ impl Space for ModelSpace {
     type Mem = View;
 
     fn words<const W: usize>(&mut self, field: &Field, _instance: u32) -> Result<Words<W>, LayoutError> {
-        self.layout.borrow_mut().words(field, self.nic)
+        self.layout.borrow_mut().words(field, self.nic, self.port)
     }
 
     fn buffers(&mut self, g: &Geometry) -> Result<PoolId, LayoutError> {

@@ -5,9 +5,11 @@
 //! [`memory::Memory::chain`] once it is further ahead than its window allows.
 
 mod calls;
+mod combining;
 mod contended;
 mod data;
 mod polls;
+mod registers;
 mod stores;
 mod switch;
 mod words;
@@ -29,6 +31,7 @@ use crate::machine::frames::Origin;
 use crate::machine::layout::PoolId;
 use data::{Asked, Recent};
 use polls::{Poll, Reads};
+use registers::Mmio;
 use stores::StoreBuffer;
 use switch::Turn;
 
@@ -59,6 +62,7 @@ pub struct View {
     turn: Turn,
     poll: Poll,
     stores: StoreBuffer,
+    mmio: Mmio,
     /// The line of words that a core has fetched last.
     crossed: u32,
     asked: Asked,
@@ -79,6 +83,7 @@ impl View {
             machine.nodes.far.insert(who);
         }
         let me = Me { who, core: agent.caches(), agent, slot, port: agent.port(), node };
+        let streams = machine.buffers.streams;
         View {
             sim,
             clock: 0,
@@ -86,8 +91,9 @@ impl View {
             turn: Turn::default(),
             poll: Poll::default(),
             stores: StoreBuffer::default(),
+            mmio: Mmio::default(),
             crossed: u32::MAX - 1,
-            asked: Asked::default(),
+            asked: Asked::new(streams),
             stamp: 0,
             origin: Origin::default(),
             reads: Reads::default(),

@@ -8,6 +8,8 @@ use super::layout::PoolId;
 /// All buffers.
 pub(crate) struct BufferMemory {
     frames: Vec<Frames>,
+    /// Whether cores store past their caches into some of them.
+    pub streams: bool,
     /// Frames that a NIC has written, all ports; the clock of reuse distances.
     puts: u64,
     /// Sum and number of reuse distances, in frames.
@@ -16,8 +18,8 @@ pub(crate) struct BufferMemory {
 
 impl BufferMemory {
     /// Nothing has been written into these.
-    pub(crate) fn new(frames: Vec<Frames>) -> BufferMemory {
-        BufferMemory { frames, puts: 0, reuse: (0, 0) }
+    pub(crate) fn new(frames: Vec<Frames>, streams: bool) -> BufferMemory {
+        BufferMemory { frames, streams, puts: 0, reuse: (0, 0) }
     }
 
     /// The frames in buffers of `b`.

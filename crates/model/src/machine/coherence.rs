@@ -44,7 +44,13 @@ impl Nodes {
     #[inline]
     pub(crate) fn cross(&mut self, node: Node, write: bool, lines: u64, at: u64) -> bool {
         self.crossed[node as usize].count(write, lines);
-        self.link.take(node, at, lines)
+        self.carry(node, lines, at)
+    }
+
+    /// The same of lines that nobody asked for: stores past the caches.
+    #[inline]
+    pub(crate) fn carry(&mut self, to: Node, lines: u64, at: u64) -> bool {
+        self.link.take(to, at, lines)
     }
 
     /// What a line to a node waits for the link, ps.

@@ -20,6 +20,10 @@ pub(crate) struct Costs {
     pub atomic: u64,
     pub write: u64,
     pub doorbell: u64,
+    /// A core's load of a register, there and back (A70).
+    pub mmio_read: u64,
+    /// Combining buffers of a core (A71).
+    pub combining: usize,
     /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
     pub mmio: u64,
     /// Until the PCIe root has taken a posted MMIO store of a core of the card's node; 0 where a core plays the card.
@@ -63,6 +67,8 @@ impl Costs {
             atomic: (c.core.atomic_cycles.value * cycle) as u64,
             write: ns(c.pcie.write_ns.value) + way,
             doorbell: ns(c.pcie.doorbell_ns.value) + way,
+            mmio_read: ns(or(&c.pcie.mmio_read_ns, 2.0 * c.pcie.doorbell_ns.value)) + 2 * way,
+            combining: or(&c.core.combining_buffers, STORES as f64) as usize,
             mmio: if card { (c.core.op_cycles.value * cycle) as u64 } else { 0 },
             root: if card { ns(c.interconnect.snoop_ns.value) + 2 * way } else { 0 },
             buffered: card && c.fetch.store_lines.is_absent(),
@@ -95,9 +101,14 @@ impl Costs {
     }
 }
 
+/// What the profile says, or `other`.
+fn or(c: &Constant, other: f64) -> f64 {
+    if c.is_absent() { other } else { c.value }
+}
+
 /// One over how many lines are under way, where the profile does not say over `other`.
 fn overlap(c: &Constant, other: f64) -> f64 {
-    1.0 / if c.is_absent() { other } else { c.value }
+    1.0 / or(c, other)
 }
 
 /// What a core waits of a line that comes from such a level.
@@ -114,13 +125,13 @@ pub(crate) fn shares(nic: NicKind, c: &Constants, level: Level) -> Shares {
         }
         _ => return any,
     };
-    let or = |c: &Constant, share: f64| if c.is_absent() { share } else { 1.0 / c.value };
+    let share = |c: &Constant, share: f64| if c.is_absent() { share } else { 1.0 / c.value };
     Shares {
-        load: or(load, any.load),
-        run: or(run, any.run),
-        behind: or(run, any.behind),
-        store: or(store, any.store),
-        store_behind: or(store_run, any.store_behind),
+        load: share(load, any.load),
+        run: share(run, any.run),
+        behind: share(run, any.behind),
+        store: share(store, any.store),
+        store_behind: share(store_run, any.store_behind),
     }
 }
 

@@ -7,6 +7,7 @@
 //!   inclusive ways; any other LLC hit moves the line to the L2;
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
 //! * dirty LLC victims are written to DRAM;
+//! * what a core stores past the caches leaves all of them, and is written to DRAM;
 //! * an L1, where the profile tells it from the L2, has what the core used last of what the L2 has;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
 //!   somebody else wants it. The directory of a node's memory, which tells what lines are on the other
@@ -19,6 +20,7 @@ mod cores;
 mod divisor;
 mod dma;
 mod index;
+mod streamed;
 
 use super::cache::{Array, DIRTY, Entry, Private};
 use super::coherence::directory::{Copies, Directory, Holder};

@@ -1,9 +1,12 @@
 //! Where modelled words, buffers and tables lie.
 
-use memory::{Buf, Class, Field, Geometry, LayoutError, Side};
+use core::ops::Range;
+
+use memory::{Buf, Class, Field, Geometry, LayoutError, Side, Stores};
 
 use super::coherence::home::Homes;
 use super::frames::Frames;
+use super::registers::{Register, Registers};
 use crate::profile::NicKind;
 
 /// Words lie below this line, buffers from it on.
@@ -14,16 +17,37 @@ pub(crate) const TABLES: u32 = 1 << 26;
 const END: u32 = 1 << 29;
 /// Lines of a 2 MB page.
 pub(crate) const PAGE: u32 = 1 << 15;
+/// How a signal is loaded and stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One side writes it.
+    Signal,
+    /// Several agents write it.
+    Contended,
+    /// A card has it.
+    Register,
+}
+
+/// How a core comes to words, and from where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Path {
+    /// Through its caches, from memory that a card reads and writes as well.
+    Dma,
+    /// Through its caches, from those of a core that plays the NIC.
+    Cores,
+    /// Past them, to a card.
+    Mmio,
+}
+
 /// A bound field.
 #[derive(Clone, Copy, Debug)]
 pub struct Words<const W: usize> {
     base: u32,
     signal: u32,
     mask: u32,
-    pub(crate) class: Class,
+    pub(crate) kind: Kind,
     pub(crate) writer: Side,
-    /// What plays the NIC of this field.
-    pub(crate) nic: NicKind,
+    pub(crate) path: Path,
 }
 
 /// Where an entry's signal lies.
@@ -64,7 +88,9 @@ impl Table {
 /// Bound packet buffers.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolId {
-    pub(crate) index: u32,
+    pub(crate) index: u16,
+    /// Whether cores store past their caches.
+    pub(crate) streamed: bool,
     pub(crate) count: u32,
     pub(crate) room: u32,
     /// The first buffer's first line, and bytes: from there to a frame's first byte, from one buffer to the next.
@@ -83,6 +109,12 @@ impl PoolId {
         (self.first + first, last - first + 1)
     }
 
+    /// The lines that `len` bytes at `off` of a frame fill.
+    pub(crate) fn whole_lines(self, buf: Buf, off: u32, len: u32) -> Range<u32> {
+        let start = buf.0 as u32 * self.stride + self.offset + off;
+        self.first + start.div_ceil(64)..self.first + (start + len) / 64
+    }
+
     /// Line `line` of a buffer.
     #[inline(always)]
     pub(crate) fn line(self, buf: Buf, line: u32) -> u32 {
@@ -99,6 +131,9 @@ pub struct Layout {
     /// Lines of words, and of buffers, that are at home with the NIC.
     nic_words: Vec<(u32, u32)>,
     nic_buffers: Vec<(u32, u32)>,
+    /// Whether cores store past their caches into some buffers.
+    pub(crate) streams: bool,
+    pub(crate) registers: Registers,
     buffer_end: u32,
     table_end: u32,
 }
@@ -135,11 +170,12 @@ impl Layout {
         self.frames.iter_mut().for_each(Frames::keep_origins);
     }
 
-    /// Words for a field whose NIC is of such a kind.
+    /// Words for a field whose NIC is of such a kind and serves `port`.
     pub(crate) fn words<const W: usize>(
         &mut self,
         field: &Field,
         nic: NicKind,
+        port: u32,
     ) -> Result<Words<W>, LayoutError> {
         field.check::<W>()?;
         let (base, signal) = (self.words, self.signals);
@@ -154,7 +190,19 @@ impl Layout {
         }
         self.words += words;
         self.signals += field.len;
-        Ok(Words { base, signal, mask: field.len - 1, class: field.class, writer: field.writer, nic })
+        let (kind, path) = match (field.class, nic) {
+            (Class::Contended, NicKind::Card) => (Kind::Contended, Path::Dma),
+            (Class::Contended, NicKind::Core) => (Kind::Contended, Path::Cores),
+            (Class::Register(mapping), NicKind::Card) => {
+                let words = base..base + words;
+                self.registers.add(Register { words, signal, width: field.width, mapping, port });
+                (Kind::Register, Path::Mmio)
+            }
+            (_, NicKind::Card) => (Kind::Signal, Path::Dma),
+            // Nothing of it lies behind a slot.
+            (_, NicKind::Core) => (Kind::Signal, Path::Cores),
+        };
+        Ok(Words { base, signal, mask: field.len - 1, kind, writer: field.writer, path })
     }
 
     /// Packet buffers, for a NIC of such a kind.
@@ -173,9 +221,19 @@ impl Layout {
             self.nic_buffers.push((first, self.buffer_end));
         }
         let n = g.count as usize;
-        let index = self.frames.len() as u32;
+        let index = self.frames.len() as u16; // each has pages of its own: there are few
         self.frames.push(Frames::new(n));
-        Ok(PoolId { index, count: g.count, room: g.room, first, offset: g.offset, stride: g.stride })
+        let streamed = g.stores == Stores::Streaming;
+        self.streams |= streamed;
+        Ok(PoolId {
+            index,
+            count: g.count,
+            room: g.room,
+            streamed,
+            first,
+            offset: g.offset,
+            stride: g.stride,
+        })
     }
 
     /// A table of an application.

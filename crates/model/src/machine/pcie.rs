@@ -94,6 +94,17 @@ impl Link {
         self.up.aside(bytes);
     }
 
+    /// Posted writes of a core from `at` ps on, `bytes` in so many TLPs: when the last one has left the host.
+    pub(crate) fn post(&mut self, at: u64, bytes: u64, tlps: u64) -> u64 {
+        self.down.stream(at, bytes + tlps * self.overhead, self.ps_per_byte)
+    }
+
+    /// A core's load of `bytes` of a register: the request goes down, the answer up.
+    pub(crate) fn answer(&mut self, bytes: u64) {
+        self.down.aside(self.overhead);
+        self.up.aside(bytes + self.overhead);
+    }
+
     /// A descriptor line read ahead of use, on behalf of either side.
     #[inline(always)]
     pub(crate) fn fetch(&mut self, len: u64) {

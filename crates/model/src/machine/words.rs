@@ -2,6 +2,7 @@
 
 use super::coherence::word_line::WordLine;
 use super::layout::{Layout, Place};
+use super::registers::Registers;
 
 /// A signal whose newest value is not visible before `at`.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,6 +18,7 @@ pub(crate) struct WordMemory {
     pub values: Vec<u64>,
     pending: Vec<Pending>,
     pub lines: Vec<WordLine>,
+    pub registers: Registers,
 }
 
 impl WordMemory {
@@ -26,6 +28,7 @@ impl WordMemory {
             values: vec![0; layout.words as usize],
             pending: vec![Pending::default(); layout.signals as usize],
             lines: vec![WordLine::default(); layout.words.div_ceil(8) as usize],
+            registers: layout.registers.clone(),
         }
     }
 

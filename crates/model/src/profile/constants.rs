@@ -54,6 +54,8 @@ components! {
         read_ns = "pcie_read_ns": Of::Only(NicKind::Card), Range::real(10.0, 20_000.0, "ns");
         /// A doorbell, core to card.
         doorbell_ns = "doorbell_ns": Of::Only(NicKind::Card), Range::real(10.0, 20_000.0, "ns");
+        /// A core's load of a register of the card, there and back; twice `doorbell_ns` where the profile does not say.
+        mmio_read_ns = "mmio_read_ns": Of::Some(NicKind::Card), Range::real(10.0, 40_000.0, "ns");
     }
     /// The NIC, whatever plays it.
     nic: Nic {
@@ -82,6 +84,9 @@ components! {
         /// Cycles between two looks of a core that spins on a word, the length of its pause instruction; 0 where
         /// the profile does not say.
         spin_cycles = "spin_cycles": Of::Some(NicKind::Card), Range::real(0.0, 10_000.0, "cycles");
+        /// Lines that a core combines stores to registers in, at a time; 8, as of other stores, where the profile does
+        /// not say.
+        combining_buffers = "combining_buffers": Of::Some(NicKind::Card), Range::whole(1, 64, "lines");
         /// Cycles to read all bytes of a line that is here.
         read_line_cycles = "read_line_cycles": Of::Only(NicKind::Core), Range::real(0.0, 10_000.0, "cycles");
         /// Cycles to copy a line from one that is here to another.

@@ -46,7 +46,9 @@ impl Allocated {
             u32::try_from(count).map_err(|_| Error::Scenario(format!("{count} buffers are too many")))?;
         let buffers = space.buffers(&s.server.buffers.geometry(count))?;
         let tables = Tables::build(s, space)?;
-        let ports = s.port_cores.iter().map(|&queues| PortRings::new(s, space, queues, buffers));
+        let ports = (0..)
+            .zip(&s.port_cores)
+            .map(|(port, &queues)| PortRings::new(s, &mut space.of_port(port), queues, buffers));
         let mut ports = ports.collect::<Result<Vec<_>, Error>>()?;
         let takers = ports.iter().map(|p| p.hosts.len() + usize::from(p.physical.is_some()));
         let takers = takers.sum::<usize>() as u32;

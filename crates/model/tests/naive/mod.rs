@@ -377,6 +377,22 @@ impl Naive {
         false
     }
 
+    /// A core's store past the caches: the line is in none of them afterwards.
+    pub(crate) fn stream_out(&mut self, line: u32, whole: bool) {
+        self.recall_l1(line);
+        let [near, far] = [false, true].map(|far| self.recall(line, far).is_some());
+        let recalled = near || far;
+        let away = if line < self.far_home { far } else { near };
+        if away {
+            self.crosses_to(line, line >= self.far_home);
+        }
+        let here = find(self.llc_set(line), line).and_then(Option::take).is_some();
+        if !whole && !recalled && !here {
+            self.read(line);
+        }
+        self.written(line);
+    }
+
     pub(crate) fn dma_read(&mut self, line: u32) -> Level {
         let has = |n: &mut Naive, mut cores: std::ops::Range<usize>| {
             line < n.shared && cores.any(|c| find(n.l2_set(c, line), line).is_some())

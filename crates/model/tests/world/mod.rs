@@ -7,7 +7,7 @@ pub(crate) mod price;
 use std::cell::Cell;
 use std::rc::Rc;
 
-use memory::{Class, Field, Geometry, Memory, Ps, Side, Space};
+use memory::{Class, Field, Geometry, Mapping, Memory, Ps, Side, Space};
 use model::profile::{Constant, NicKind, Placement, Replacement, Server};
 use model::{Agent, Engine, ModelSpace, PoolId, Sim, Table, View, Words};
 
@@ -121,7 +121,7 @@ impl World {
 
     /// A doorbell.
     pub(crate) fn bell(&mut self) -> Words<1> {
-        self.words(Class::Doorbell, Side::Host, 1)
+        self.words(Class::Register(Mapping::Uncached), Side::Host, 1)
     }
 
     /// `count` buffers as DPDK lays them out.

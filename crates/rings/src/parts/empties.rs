@@ -13,7 +13,7 @@
 
 use core::ops::Range;
 
-use memory::{Buf, Class, Field, Memory, Side, Space};
+use memory::{Buf, Class, Field, Mapping, Memory, Side, Space};
 
 use crate::contract::{AHEAD, Buffers, CHUNK, Frame, Outcome, TOGETHER};
 use crate::sizes::SizeError;
@@ -27,7 +27,7 @@ pub(crate) const fn doorbell(name: &'static str) -> Field {
         name,
         len: 1,
         width: 1,
-        class: Class::Doorbell,
+        class: Class::Register(Mapping::Uncached),
         writer: Side::Host,
         reader: Side::Nic,
         home: Side::Host,

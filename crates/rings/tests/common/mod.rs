@@ -9,7 +9,7 @@ pub mod noting;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use memory::{Buf, Class, Fault, Field, Geometry, LayoutError, Memory, Ps, Side, Space, Touch};
+use memory::{Buf, Class, Fault, Field, Geometry, LayoutError, Mapping, Memory, Ps, Side, Space, Touch};
 use rings::world::{Setup, World};
 use rings::{Interface, tx};
 
@@ -119,6 +119,7 @@ impl Plain {
 
     fn load<const W: usize>(&self, id: usize, i: u64) -> u64 {
         let state = self.state();
+        state.may_load(self.side, id);
         state.fields[id].1[state.at(id, i, W) + W - 1]
     }
 
@@ -156,6 +157,11 @@ impl State {
     fn entry<const W: usize>(&self, id: usize, i: u64) -> [u64; W] {
         let at = self.at(id, i, W);
         core::array::from_fn(|k| self.fields[id].1[at + k])
+    }
+
+    fn may_load(&self, side: Side, id: usize) {
+        let field = &self.fields[id].0;
+        assert!(field.may_load(side), "{}: read by the {side:?}", field.name);
     }
 
     fn note(&mut self, side: Side, id: usize, entry: usize, words: &[u64]) {
@@ -222,7 +228,9 @@ impl Memory for Plain {
     }
     fn read<const W: usize>(&mut self, w: usize, i: u64) -> [u64; W] {
         self.pass("read", w);
-        self.state().entry(w, i)
+        let state = self.state();
+        state.may_load(self.side, w);
+        state.entry(w, i)
     }
     fn write<const W: usize>(&mut self, w: usize, i: u64, entry: [u64; W]) {
         self.pass("write", w);
@@ -259,7 +267,7 @@ impl Memory for Plain {
     }
     fn ring(&mut self, bell: usize, value: u64) {
         self.pass("ring", bell);
-        self.store(bell, 0, [value], &[Class::Doorbell]);
+        self.store(bell, 0, [value], &[Class::Register(Mapping::Uncached)]);
     }
     fn check(&self, b: Geometry, raw: u64, len: u32) -> Result<Buf, Fault> {
         if raw < u64::from(b.count) && len <= b.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }

@@ -1,12 +1,11 @@
 //! The calls of [`Memory`] and what each costs.
 
-use memory::{Buf, Class, Fault, Memory, Ps, Touch};
+use memory::{Buf, Fault, Memory, Ps, Touch};
 
 use super::View;
 use crate::engine::schedule::PARKED;
-use crate::machine::layout::{PoolId, Table, Words};
+use crate::machine::layout::{Kind, Path, PoolId, Table, Words};
 use crate::machine::prices::Access;
-use crate::profile::NicKind;
 
 /// Lines between a buffer's start and its metadata (the mempool's own header).
 const META: u32 = 1;
@@ -19,15 +18,14 @@ impl Memory for View {
     #[inline(always)]
     fn acquire<const W: usize>(&mut self, w: Words<W>, i: u64) -> u64 {
         let p = w.place(i);
-        match w.class {
-            Class::Contended => {
+        match w.kind {
+            Kind::Signal => self.load((p.line, w.path)),
+            // The card's own, or a core's way to it.
+            Kind::Register if self.me.core.is_none() => {}
+            Kind::Register => return self.load_register(p.word),
+            Kind::Contended => {
                 self.look(p.line);
                 return self.machine().words.values[p.word as usize];
-            }
-            // A register of the card.
-            Class::Doorbell if self.me.core.is_none() => {}
-            _ => {
-                self.load((p.line, w.nic));
             }
         }
         self.polls(p.line);
@@ -44,8 +42,14 @@ impl Memory for View {
         debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
         let p = w.place(i);
         let visible = match self.me.core {
-            Some(core) if w.class == Class::Contended => self.post(core, p.line),
-            _ => self.stored(p.line, 8),
+            Some(core) if w.kind == Kind::Contended => {
+                let before = self.barrier();
+                self.post(core, p.line).max(before)
+            }
+            _ => match self.stored::<W, true>(w, p.line) {
+                Some(visible) => visible,
+                None => return self.publish_register(p.word, [signal]),
+            },
         };
         self.store(p, signal, visible);
     }
@@ -54,7 +58,9 @@ impl Memory for View {
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
         let p = w.place(i);
-        let visible = self.stored(p.line, W as u64 * 8);
+        let Some(visible) = self.stored::<W, true>(w, p.line) else {
+            return self.publish_register(p.word, entry);
+        };
         let first = p.word as usize + 1 - W;
         self.machine().words.values[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
         self.store(p, entry[W - 1], visible);
@@ -63,7 +69,7 @@ impl Memory for View {
     #[inline(always)]
     fn read<const W: usize>(&mut self, w: Words<W>, i: u64) -> [u64; W] {
         let p = w.place(i);
-        self.load((p.line, w.nic));
+        self.load((p.line, w.path));
         let first = p.word as usize + 1 - W;
         let mut entry = [0; W];
         entry.copy_from_slice(&self.machine().words.values[first..=p.word as usize]);
@@ -74,7 +80,7 @@ impl Memory for View {
     fn body<const W: usize, const N: usize>(&mut self, w: Words<W>, i: u64) -> [u64; N] {
         const { assert!(N <= W, "an entry has no such word") };
         let p = w.place(i);
-        self.load((p.line, w.nic));
+        self.load((p.line, w.path));
         let first = p.word as usize + 1 - W;
         let mut body = [0; N];
         body.copy_from_slice(&self.machine().words.values[first..first + N]);
@@ -85,7 +91,9 @@ impl Memory for View {
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
         let p = w.place(i);
-        self.stored(p.line, W as u64 * 8);
+        if self.stored::<W, false>(w, p.line).is_none() {
+            return self.write_register(p.word, entry);
+        }
         let first = p.word as usize + 1 - W;
         self.machine().words.values[first..=p.word as usize].copy_from_slice(&entry);
     }
@@ -128,6 +136,9 @@ impl Memory for View {
 
     fn wait<const W: usize>(&mut self, w: Words<W>, i: u64, seen: u64) {
         let p = w.place(i);
+        if w.path == Path::Mmio {
+            return self.wait_for_register(p.word, seen);
+        }
         // It still polls what it read before.
         let kept = (self.reads.first(), self.poll.pending);
         self.look(p.line);
@@ -183,16 +194,18 @@ impl Memory for View {
     fn ring(&mut self, bell: Words<1>, value: u64) {
         let p = bell.place(0);
         let costs = self.machine().costs;
-        if bell.nic == NicKind::Core {
-            self.clock += costs.mmio;
-            let visible = self.stored(p.line, 8); // a plain word
+        if bell.path == Path::Mmio {
+            self.barrier();
+            self.clock += costs.op;
             self.posted();
+            let visible = self.mmio.show(self.clock + costs.doorbell);
             return self.store(p, value, visible);
         }
-        self.clock += costs.op;
-        self.posted();
-        let visible = self.clock + costs.doorbell;
-        self.store(p, value, visible);
+        self.clock += costs.mmio;
+        if let Some(visible) = self.stored::<1, true>(bell, p.line) {
+            self.posted();
+            self.store(p, value, visible); // a plain word
+        }
     }
 
     #[inline(always)]
@@ -211,12 +224,12 @@ impl Memory for View {
         let machine = self.machine();
         machine.buffers.of_mut(b).put(buf.0 as usize, off, bytes, len);
         if self.me.agent.is_core() {
-            return self.frame(first, lines, off, true);
+            return self.put_frame(b, buf, (off, len), (first, lines));
         }
         machine.buffers.arrived(b, buf, self.stamp, self.origin);
         if self.me.core.is_some() {
             self.clock += u64::from(lines) * machine.costs.copy_line;
-            return self.frame(first, lines, off, true);
+            return self.put_frame(b, buf, (off, len), (first, lines));
         }
         let partial = !(off + len).is_multiple_of(64);
         machine.dma_write(first, lines, partial, at);

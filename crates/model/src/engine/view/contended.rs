@@ -4,10 +4,10 @@
 //! until it is done; others queue behind that in order of time (A18).
 
 use super::View;
+use crate::machine::layout::Path;
 use crate::machine::level::Level;
 use crate::machine::prices::Access;
 use crate::mix::mix;
-use crate::profile::NicKind;
 
 /// All readers that wait for a line get it within so many ps of each other: less than a cycle.
 const TURNS: u64 = 256;
@@ -17,7 +17,7 @@ impl View {
     pub(super) fn look(&mut self, line: u32) {
         self.order();
         if self.me.core.is_none() {
-            self.load((line, NicKind::Card));
+            self.load((line, Path::Dma));
             return self.polls(line);
         }
         let (me, at, costs) = (self.me.who, self.clock, self.machine().costs);
@@ -67,6 +67,7 @@ impl View {
 
     /// An atomic: waits for the line, then holds it. Stores before it come first.
     pub(super) fn atomic(&mut self, line: u32) {
+        self.barrier();
         self.order();
         let (me, at, costs) = (self.me.who, self.clock, self.machine().costs);
         let l = &self.line(line);

@@ -1,7 +1,11 @@
 //! Accesses of cores to lines that are not of words: frames, what lies beside them, tables.
 
+use core::ops::Range;
+
+use memory::Buf;
+
 use super::View;
-use crate::machine::layout::Table;
+use crate::machine::layout::{PoolId, Table};
 use crate::machine::level::Level;
 use crate::machine::prices::{Access, Cost};
 
@@ -13,18 +17,18 @@ const RECENT: usize = 256;
 /// Lines that a core has asked for ahead of use, each with when it is there.
 #[repr(C)]
 pub(super) struct Asked {
-    /// Whether there ever was one: most applications ask for none.
+    /// Whether there ever was one, or there are buffers that cores store past their caches to: most applications have
+    /// neither, and look at frames but for this.
     any: bool,
     lines: [(u32, u64); ASKED],
 }
 
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked { any: false, lines: [(u32::MAX, 0); ASKED] }
-    }
-}
-
 impl Asked {
+    /// None; `streams` tells of such buffers.
+    pub(super) fn new(streams: bool) -> Asked {
+        Asked { any: streams, lines: [(u32::MAX, 0); ASKED] }
+    }
+
     #[inline(always)]
     fn has(&self, line: u32) -> bool {
         self.any && self.lines[line as usize % ASKED].0 == line
@@ -131,6 +135,36 @@ impl View {
         }
         self.clock += op;
         self.asked.add(line, at + cost);
+    }
+
+    /// The core writes `len` bytes at `off` of a frame, that is `lines` from `first` on.
+    #[inline(always)]
+    pub(super) fn put_frame(
+        &mut self,
+        b: PoolId,
+        buf: Buf,
+        (off, len): (u32, u32),
+        (first, lines): (u32, u32),
+    ) {
+        if self.asked.any && b.streamed {
+            return self.stream_out(b.whole_lines(buf, off, len), first..first + lines);
+        }
+        self.frame(first, lines, off, true);
+    }
+
+    /// The core stores past its caches (A72); `whole` are the lines that it fills.
+    #[inline(never)]
+    fn stream_out(&mut self, whole: Range<u32>, lines: Range<u32>) {
+        let Some(core) = self.me.core else { return };
+        self.poll.busy = true;
+        for line in lines {
+            if self.asked.has(line) {
+                self.asked.take(line);
+            }
+            let at = self.clock;
+            let cost = self.machine().stream_out(core, line, whole.contains(&line), at);
+            self.waits(at, cost);
+        }
     }
 
     /// The core reads or writes `lines` of a frame from byte `off` on.

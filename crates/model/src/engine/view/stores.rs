@@ -62,12 +62,17 @@ impl View {
         if self.me.core.is_none() {
             return;
         }
-        let costs = self.machine().costs;
-        let far = if self.me.node == Node::Far { costs.remote } else { 0 };
-        if costs.root > 0 {
-            let there = self.stores.drained.max(self.clock) + costs.root + far;
+        let way = self.to_root();
+        if way > 0 {
+            let there = self.stores.drained.max(self.clock) + way;
             self.stores.leaves(there);
         }
+    }
+
+    /// The way of a posted MMIO store from the core to the PCIe root; 0 where there is none.
+    pub(super) fn to_root(&self) -> u64 {
+        let costs = &self.machine().costs;
+        if costs.root > 0 && self.me.node == Node::Far { costs.root + costs.remote } else { costs.root }
     }
 
     /// How long a line that the core takes to store into it waits for the line before (A61). What the core has done

@@ -4,16 +4,14 @@ use super::{Me, View};
 use crate::engine::agent::Agent;
 use crate::machine::Machine;
 use crate::machine::coherence::word_line::Claim;
-use crate::machine::layout::Place;
+use crate::machine::layout::{Path, Place, Words};
 use crate::machine::level::Level;
 use crate::machine::prices::Access;
-use crate::profile::NicKind;
 
 impl View {
-    /// The agent loads words of `line`, of a field that such a NIC serves: a core waits for a line that others
-    /// had.
+    /// The agent loads words of `line`: a core waits for a line that others had.
     #[inline(always)]
-    pub(super) fn load(&mut self, (line, nic): (u32, NicKind)) {
+    pub(super) fn load(&mut self, (line, path): (u32, Path)) {
         let at = self.clock;
         // A load returns what shows at its end.
         if self.me.core.is_some() {
@@ -21,13 +19,16 @@ impl View {
         }
         let (me, end) = (self.me.who, self.clock);
         if self.line(line).load(me, end) {
-            self.fetch(line, nic, at);
+            self.fetch(line, path, at);
         }
     }
 
     /// A line that others had comes, from `at` on.
     #[inline(never)]
-    fn fetch(&mut self, line: u32, nic: NicKind, at: u64) {
+    fn fetch(&mut self, line: u32, path: Path, at: u64) {
+        if path == Path::Mmio {
+            return self.read_register(line); // no cache has it: each load comes here
+        }
         self.crossing(line, false, self.clock);
         let machine = self.machine();
         let Some(core) = self.me.core else {
@@ -39,9 +40,9 @@ impl View {
         let cost = machine.core_access(core, line, false, Access::Word, at);
         // An idle core has waited for the first line that changed; the next ones come meanwhile.
         let others = self.poll.busy || self.poll.missed > 0;
-        let wait = match nic {
+        let wait = match path {
             _ if !others => cost.miss,
-            NicKind::Card if self.me.agent.is_core() => match self.machine().costs.far_share {
+            Path::Dma if self.me.agent.is_core() => match self.machine().costs.far_share {
                 // It was asked for together with the line before it.
                 Some(share) if line == self.crossed + 1 && cost.miss > self.machine().costs.snoop => {
                     self.crossed = line;
@@ -61,26 +62,41 @@ impl View {
         self.clock += wait;
     }
 
-    /// The agent stores `bytes` of words into `line`; when they become visible to the other side.
+    /// The agent stores `W` words into `line`; when they become visible to the other side. A `BARRIER` publishes what
+    /// was written before. None of a register: its words go another way.
     #[inline(always)]
-    pub(super) fn stored(&mut self, line: u32, bytes: u64) -> u64 {
-        let (me, at) = (self.me.who, self.clock);
+    pub(super) fn stored<const W: usize, const BARRIER: bool>(
+        &mut self,
+        w: Words<W>,
+        line: u32,
+    ) -> Option<u64> {
         let (end, visible);
         if let Some(core) = self.me.core {
+            let before = if BARRIER { self.barrier() } else { 0 };
+            let (me, at) = (self.me.who, self.clock);
             end = at + self.machine().costs.op;
             self.clock = end;
             let claim = self.line(line).claim(me, end);
             if claim != Claim::Free {
+                // No core ever has a register to itself.
+                if w.path == Path::Mmio {
+                    return None;
+                }
                 self.take(core, line, at, claim);
             }
-            visible = if self.machine().soft { self.clock.max(self.stores.drained) } else { self.clock };
+            let done = if self.machine().soft { self.clock.max(self.stores.drained) } else { self.clock };
+            visible = done.max(before);
         } else {
-            end = at;
-            self.write_line(line, bytes);
+            if w.path == Path::Mmio {
+                return None;
+            }
+            end = self.clock;
+            self.write_line(line, W as u64 * 8);
             visible = self.clock + self.machine().costs.write;
         }
+        let me = self.me.who;
         self.line(line).wrote(me, end, visible);
-        visible
+        Some(visible)
     }
 
     /// A store takes a line from others, from `at` on; the clock is at the store's end. To recall copies that

@@ -125,8 +125,7 @@ pub trait Memory {
     /// that this agent read since its last idle or pause ends it early when `early` is set.
     fn pause(&mut self, until: Ps, early: bool);
 
-    /// Posted MMIO write of a doorbell, [`Mapping::Uncached`](crate::Mapping::Uncached): the NIC sees it after
-    /// everything written before.
+    /// Posted MMIO write of a doorbell ([`Mapping::Uncached`]): the NIC sees it after everything written before.
     fn ring(&mut self, bell: Self::Words<1>, value: u64);
 
     /// The only way from a word that the other side wrote to a buffer.

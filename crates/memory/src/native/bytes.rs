@@ -1,4 +1,5 @@
-//! Bytes at any place, as relaxed atomic loads and stores of whole words.
+//! Bytes at any place, as relaxed atomic loads and stores of whole words. They order nothing: the release of a signal
+//! and the other side's acquire of it hand a buffer over.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

@@ -17,6 +17,7 @@ pub(crate) const TABLES: u32 = 1 << 26;
 const END: u32 = 1 << 29;
 /// Lines of a 2 MB page.
 pub(crate) const PAGE: u32 = 1 << 15;
+
 /// How a signal is loaded and stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {

@@ -43,10 +43,10 @@ impl Memory for View {
         let p = w.place(i);
         let visible = match self.me.core {
             Some(core) if w.kind == Kind::Contended => {
-                let before = self.barrier();
-                self.post(core, p.line).max(before)
+                self.barrier();
+                self.post(core, p.line)
             }
-            _ => match self.stored::<W, true>(w, p.line) {
+            _ => match self.stored::<true>(w.path, p.line, 8) {
                 Some(visible) => visible,
                 None => return self.publish_register(p.word, [signal]),
             },
@@ -58,7 +58,7 @@ impl Memory for View {
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
         let p = w.place(i);
-        let Some(visible) = self.stored::<W, true>(w, p.line) else {
+        let Some(visible) = self.stored::<true>(w.path, p.line, W as u64 * 8) else {
             return self.publish_register(p.word, entry);
         };
         let first = p.word as usize + 1 - W;
@@ -91,7 +91,7 @@ impl Memory for View {
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
         let p = w.place(i);
-        if self.stored::<W, false>(w, p.line).is_none() {
+        if self.stored::<false>(w.path, p.line, W as u64 * 8).is_none() {
             return self.write_register(p.word, entry);
         }
         let first = p.word as usize + 1 - W;
@@ -202,7 +202,7 @@ impl Memory for View {
             return self.store(p, value, visible);
         }
         self.clock += costs.mmio;
-        if let Some(visible) = self.stored::<1, true>(bell, p.line) {
+        if let Some(visible) = self.stored::<true>(bell.path, p.line, 8) {
             self.posted();
             self.store(p, value, visible); // a plain word
         }

@@ -17,8 +17,8 @@ const RECENT: usize = 256;
 /// Lines that a core has asked for ahead of use, each with when it is there.
 #[repr(C)]
 pub(super) struct Asked {
-    /// Whether there ever was one, or there are buffers that cores store past their caches to: most applications have
-    /// neither, and look at frames but for this.
+    /// Whether there ever was one, or some buffers are stored to past the caches. Most applications have neither: then
+    /// nothing else is looked at.
     any: bool,
     lines: [(u32, u64); ASKED],
 }

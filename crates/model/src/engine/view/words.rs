@@ -4,7 +4,7 @@ use super::{Me, View};
 use crate::engine::agent::Agent;
 use crate::machine::Machine;
 use crate::machine::coherence::word_line::Claim;
-use crate::machine::layout::{Path, Place, Words};
+use crate::machine::layout::{Path, Place};
 use crate::machine::level::Level;
 use crate::machine::prices::Access;
 
@@ -62,14 +62,10 @@ impl View {
         self.clock += wait;
     }
 
-    /// The agent stores `W` words into `line`; when they become visible to the other side. A `BARRIER` publishes what
-    /// was written before. None of a register: its words go another way.
+    /// The agent stores `bytes` of words into `line`; when they become visible to the other side. A `BARRIER` publishes
+    /// what was written before. None of a register: its words go another way.
     #[inline(always)]
-    pub(super) fn stored<const W: usize, const BARRIER: bool>(
-        &mut self,
-        w: Words<W>,
-        line: u32,
-    ) -> Option<u64> {
+    pub(super) fn stored<const BARRIER: bool>(&mut self, path: Path, line: u32, bytes: u64) -> Option<u64> {
         let (end, visible);
         if let Some(core) = self.me.core {
             let before = if BARRIER { self.barrier() } else { 0 };
@@ -79,7 +75,7 @@ impl View {
             let claim = self.line(line).claim(me, end);
             if claim != Claim::Free {
                 // No core ever has a register to itself.
-                if w.path == Path::Mmio {
+                if path == Path::Mmio {
                     return None;
                 }
                 self.take(core, line, at, claim);
@@ -87,11 +83,11 @@ impl View {
             let done = if self.machine().soft { self.clock.max(self.stores.drained) } else { self.clock };
             visible = done.max(before);
         } else {
-            if w.path == Path::Mmio {
+            if path == Path::Mmio {
                 return None;
             }
             end = self.clock;
-            self.write_line(line, W as u64 * 8);
+            self.write_line(line, bytes);
             visible = self.clock + self.machine().costs.write;
         }
         let me = self.me.who;

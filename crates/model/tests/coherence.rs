@@ -39,7 +39,7 @@ fn look(m: &mut model::View, b: PoolId, buf: u64, how: Touch) -> u64 {
 }
 
 #[test]
-fn cost_46_each_side_has_memory_of_its_own() {
+fn cost_70_each_side_has_memory_of_its_own() {
     let mut w = world();
     let [ours, theirs] = [Side::Host, Side::Nic].map(|home| buffers(&mut w, home));
     w.core(0, move |m| {
@@ -58,7 +58,7 @@ fn cost_46_each_side_has_memory_of_its_own() {
 }
 
 #[test]
-fn cost_47_a_line_away_from_home_is_asked_for_at_home() {
+fn cost_71_a_line_away_from_home_is_asked_for_at_home() {
     for (home, [near, far]) in [(Side::Host, [AWAY, ACROSS]), (Side::Nic, [ACROSS, AWAY])] {
         let mut w = world();
         let b = buffers(&mut w, home);
@@ -77,7 +77,7 @@ fn cost_47_a_line_away_from_home_is_asked_for_at_home() {
 }
 
 #[test]
-fn cost_48_a_lock_of_both_nodes_goes_over_the_link() {
+fn cost_72_a_lock_of_both_nodes_goes_over_the_link() {
     let mut w = world();
     let lock = word(&mut w, Class::Contended, Side::Both, Side::Host);
     w.core(0, move |m| {
@@ -105,7 +105,7 @@ fn cost_48_a_lock_of_both_nodes_goes_over_the_link() {
 
 /// A word that a core still holds has to come from that core, wherever it was before.
 #[test]
-fn cost_51_who_waits_for_a_lock_of_the_other_node_gets_it_over_the_link() {
+fn cost_75_who_waits_for_a_lock_of_the_other_node_gets_it_over_the_link() {
     let mut w = world();
     let lock = word(&mut w, Class::Contended, Side::Both, Side::Host);
     w.far_core(move |m| {
@@ -153,7 +153,7 @@ fn a_frame_read_there_is_an_rfo_for_its_next_writer_here() {
 
 /// What the writer of a line pays to read it again after the other node has read it.
 #[test]
-fn cost_49_a_load_leaves_a_copy_or_takes_the_line_along() {
+fn cost_73_a_load_leaves_a_copy_or_takes_the_line_along() {
     for (remote_reads, again) in [(RemoteReads::Move, AWAY), (RemoteReads::Copy, L2)] {
         let mut w = world();
         w.server.caches.remote_reads = remote_reads;
@@ -176,7 +176,7 @@ fn cost_49_a_load_leaves_a_copy_or_takes_the_line_along() {
 
 /// A word handed over and back: each side reads the other's word and stores its own, as two rings of one entry.
 #[test]
-fn cost_50_a_word_each_way_is_one_read_and_one_rfo_a_side() {
+fn cost_74_a_word_each_way_is_one_read_and_one_rfo_a_side() {
     const ROUNDS: u64 = 20;
     let mut w = world();
     let down = word(&mut w, Class::Signal, Side::Host, Side::Host);

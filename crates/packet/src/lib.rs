@@ -12,7 +12,7 @@ mod parse;
 mod rss;
 mod steer;
 
-pub use parse::{Fault, Parsed, Tuple, parse, usual};
+pub use parse::{Fault, Parsed, Tuple, parse, parse_carried, usual};
 pub use rss::{DEFAULT_KEY, Fields, Rss, RssError, SYMMETRIC_KEY};
 pub use steer::{ByPort, PARTITION_PORT, Steer, SteerBy, Steering};
 

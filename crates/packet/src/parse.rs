@@ -132,6 +132,16 @@ pub fn usual(bytes: &[u8]) -> Option<Parsed> {
     (plain && (total == 0 || total >= 20)).then_some(found)
 }
 
+/// Parses what a tunnel without Ethernet carries: a packet of type `ethertype` at `at`, which is not 0. Offsets
+/// count from the first of `bytes`, as everywhere; the type has no link layer.
+pub fn parse_carried(bytes: &[u8], at: usize, ethertype: u16) -> Parsed {
+    let mut p = Parsed::default();
+    if let Err(fault) = network(bytes, at, ethertype, &mut p) {
+        p.fault = Some(fault);
+    }
+    p
+}
+
 #[inline(never)]
 fn walk(bytes: &[u8]) -> Parsed {
     let mut p = Parsed::default();
@@ -152,6 +162,12 @@ fn link(bytes: &[u8], p: &mut Parsed) -> Result<(), Fault> {
         ethertype = be16(bytes, at + 2).ok_or(Fault::Short)?;
         at += 4;
     }
+    network(bytes, at, ethertype, p)
+}
+
+/// What the link layer says that it carries.
+#[inline]
+fn network(bytes: &[u8], at: usize, ethertype: u16, p: &mut Parsed) -> Result<(), Fault> {
     match ethertype {
         0x0800 => ipv4(bytes, at, p),
         0x86dd => ipv6(bytes, at, p),
@@ -291,6 +307,19 @@ fn offset(at: usize) -> Result<u16, Fault> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_carried_packet_is_parsed_where_it_lies() {
+        let mut f = vec![2; 12];
+        f.extend([8, 0, 0x45, 0, 0, 46, 0, 1, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        f.extend([0, 7, 0, 9, 0, 26, 0, 0]);
+        let whole = parse(&f);
+        let carried = Parsed { kind: whole.kind & !kind::L2, ..whole };
+        assert_eq!(parse_carried(&f, ETHERNET, 0x0800), carried);
+        assert_eq!(parse_carried(&f, ETHERNET, 0x86dd).fault, Some(Fault::Short));
+        assert_eq!(parse_carried(&f, 1000, 0x0800).fault, Some(Fault::Short));
+        assert_eq!(parse_carried(&f, ETHERNET, 0x1234), Parsed::default());
+    }
 
     #[test]
     fn the_short_way_finds_what_the_walk_finds() {

@@ -1,0 +1,173 @@
+//! The hash table of a mask: from the hash of a key to the units that may have it.
+
+use core::sync::atomic::Ordering;
+
+use crate::lines::{Line, Lines, prefetch};
+
+/// Slots of a bucket.
+const SLOTS: usize = 7;
+/// The word that counts entries which lie behind a bucket because it was full.
+const PASSED: usize = 7;
+/// The logarithm of the most buckets.
+pub(crate) const MOST: u32 = 24;
+
+/// Buckets of one line, a power of two of them.
+#[derive(Debug)]
+pub(crate) struct Buckets {
+    lines: Lines,
+    log: u32,
+}
+
+/// Entries per bucket at which a table grows.
+pub(crate) const DENSE: usize = 5;
+
+/// The most bytes of the tables of `tuples` masks with `units` entries, while all of them grow.
+pub(crate) const fn bytes(units: u64, tuples: u64) -> u64 {
+    // A table of twice the size beside one that is dense; of each at least two buckets.
+    units * 3 * 64 / DENSE as u64 + tuples * 2 * Lines::bytes(2)
+}
+
+fn slot(hash: u32, unit: u32) -> u64 {
+    u64::from(hash) << 32 | u64::from(unit)
+}
+
+impl Buckets {
+    /// Two to the power of `log` empty buckets.
+    pub(crate) fn new(log: u32) -> Buckets {
+        Buckets { lines: Lines::new(1 << log), log }
+    }
+
+    pub(crate) fn log(&self) -> u32 {
+        self.log
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        1 << self.log
+    }
+
+    /// The bucket that an entry belongs into: the upper bits of its hash.
+    #[inline(always)]
+    fn home(&self, hash: u32) -> usize {
+        ((u64::from(hash) << self.log) >> 32) as usize
+    }
+
+    #[inline(always)]
+    fn line(&self, at: usize) -> &Line {
+        &self.lines.all()[at & ((1 << self.log) - 1)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn prefetch(&self, hash: u32) {
+        prefetch(self.line(self.home(hash)));
+    }
+
+    /// The units in the bucket of `hash` that have this hash.
+    #[inline(always)]
+    pub(crate) fn near(&self, hash: u32) -> impl Iterator<Item = u32> + '_ {
+        units(self.line(self.home(hash)), hash)
+    }
+
+    /// All units that have this hash, perhaps some twice while a writer moves them.
+    #[inline(always)]
+    pub(crate) fn all(&self, hash: u32) -> impl Iterator<Item = u32> + '_ {
+        let mut at = self.home(hash);
+        let mut left = self.len();
+        core::iter::from_fn(move || {
+            let line = (left > 0).then(|| self.line(at))?;
+            // Relaxed: what a reader's snapshot has was counted before its version, which the clock orders.
+            left = if line[PASSED].load(Ordering::Relaxed) == 0 { 0 } else { left - 1 };
+            at += 1;
+            Some(units(line, hash))
+        })
+        .flatten()
+    }
+
+    /// Adds a unit that is not here. False: all buckets are full.
+    #[must_use]
+    pub(crate) fn insert(&self, hash: u32, unit: u32) -> bool {
+        let home = self.home(hash);
+        let Some((steps, free)) = self.find(home, 0) else { return false };
+        self.pass(home, steps, 1);
+        // Pairs with the loads of `units`: the entry was written before.
+        free.store(slot(hash, unit), Ordering::Release);
+        true
+    }
+
+    /// Removes a unit. False: it is not here.
+    pub(crate) fn remove(&self, hash: u32, unit: u32) -> bool {
+        let home = self.home(hash);
+        let Some((steps, word)) = self.find(home, slot(hash, unit)) else { return false };
+        // Relaxed: a reader that finds it still finds an entry that is absent.
+        word.store(0, Ordering::Relaxed);
+        self.pass(home, steps, u64::MAX);
+        true
+    }
+
+    /// Puts another unit with the same hash in the place of one.
+    pub(crate) fn replace(&self, hash: u32, old: u32, new: u32) {
+        if let Some((_, word)) = self.find(self.home(hash), slot(hash, old)) {
+            // Pairs with the loads of `units`, as in `insert`.
+            word.store(slot(hash, new), Ordering::Release);
+        }
+    }
+
+    /// What bucket `at` has: hashes and units.
+    pub(crate) fn bucket(&self, at: usize) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let words = self.line(at)[..SLOTS].iter().map(|word| word.load(Ordering::Relaxed));
+        words.filter(|word| *word != 0).map(|word| ((word >> 32) as u32, word as u32))
+    }
+
+    /// The first slot from bucket `home` on that has `word`, and how many buckets lie before it. An empty slot may be
+    /// in any bucket; an entry only where the buckets before it were passed.
+    fn find(&self, home: usize, word: u64) -> Option<(usize, &core::sync::atomic::AtomicU64)> {
+        for steps in 0..self.len() {
+            let line = self.line(home + steps);
+            if let Some(found) = line[..SLOTS].iter().find(|w| w.load(Ordering::Relaxed) == word) {
+                return Some((steps, found));
+            }
+            if word != 0 && line[PASSED].load(Ordering::Relaxed) == 0 {
+                return None;
+            }
+        }
+        None
+    }
+
+    /// Adds to the counts of the `steps` buckets from `home` on. Only the writer stores them.
+    fn pass(&self, home: usize, steps: usize, by: u64) {
+        for at in home..home + steps {
+            let count = &self.line(at)[PASSED];
+            let old = count.load(Ordering::Relaxed);
+            // Relaxed: the clock orders it, see `all`.
+            count.store(old.wrapping_add(by), Ordering::Relaxed);
+        }
+    }
+}
+
+/// The units in a bucket that have this hash.
+#[inline(always)]
+fn units(line: &Line, hash: u32) -> impl Iterator<Item = u32> + '_ {
+    // Pairs with the stores of `insert` and `replace`.
+    let words = line[..SLOTS].iter().map(|word| word.load(Ordering::Acquire));
+    words.filter(move |word| (word >> 32) as u32 == hash && *word as u32 != 0).map(|word| word as u32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_found_behind_full_buckets_until_they_are_removed() {
+        for hash in [0, 0x7fff_ffff, u32::MAX] {
+            let table = Buckets::new(3);
+            assert!((1..=56).all(|unit| table.insert(hash, unit)), "eight buckets of seven");
+            assert!(!table.insert(hash, 57) && !table.insert(1 << 30, 57));
+            assert_eq!(table.all(hash).count(), 56);
+            assert!(table.remove(hash, 1) && !table.remove(hash, 1));
+            assert!(table.all(hash).any(|u| u == 56), "it still lies behind a bucket with room");
+            table.replace(hash, 56, 99);
+            assert!((2..=55).chain([99]).all(|unit| table.remove(hash, unit)));
+            assert_eq!(table.all(hash).count(), 0);
+            assert!((0..8).all(|at| table.line(at).iter().all(|w| w.load(Ordering::Relaxed) == 0)));
+        }
+    }
+}

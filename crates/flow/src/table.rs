@@ -1,0 +1,144 @@
+//! The writer's half of a tuple: the hash table of a mask, and how it grows.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::buckets::{Buckets, DENSE, MOST};
+use crate::mask::Mask;
+use crate::view::Tuple;
+
+/// Buckets that an insertion moves.
+const MOVED: usize = 2;
+
+/// The entries of rules with the same mask in the same group.
+#[derive(Debug)]
+pub(crate) struct Table {
+    pub(crate) group: u16,
+    pub(crate) mask: Arc<Mask>,
+    new: Arc<Buckets>,
+    old: Option<Old>,
+    /// Entries in slots.
+    used: usize,
+    /// How many entries have which priority, those that readers may still need included.
+    priorities: BTreeMap<u32, u32>,
+}
+
+/// The table that one of twice the size replaces.
+#[derive(Debug)]
+struct Old {
+    buckets: Arc<Buckets>,
+    /// Buckets before this one are in the new table too.
+    next: usize,
+}
+
+/// How soon readers have to see a change of the tuple.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Change {
+    /// There is none.
+    Nothing,
+    /// When the batch is committed.
+    WithCommit,
+    /// At once: a table that they may search gets no more changes.
+    AtOnce,
+}
+
+impl Table {
+    pub(crate) fn new(group: u16, mask: Mask) -> Table {
+        let new = Arc::new(Buckets::new(0));
+        Table { group, mask: Arc::new(mask), new, old: None, used: 0, priorities: BTreeMap::new() }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    /// What readers are to see.
+    pub(crate) fn tuple(&self) -> Tuple {
+        Tuple {
+            mask: Arc::clone(&self.mask),
+            best: self.best(),
+            rank: 0,
+            new: Arc::clone(&self.new),
+            old: self.old.as_ref().map(|old| Arc::clone(&old.buckets)),
+        }
+    }
+
+    fn best(&self) -> u32 {
+        self.priorities.keys().next().copied().unwrap_or(u32::MAX)
+    }
+
+    /// The units with this hash.
+    pub(crate) fn units(&self, hash: u32) -> impl Iterator<Item = u32> + '_ {
+        let old = self.old.iter().flat_map(move |old| old.buckets.all(hash));
+        self.new.all(hash).chain(old)
+    }
+
+    /// Adds a unit. None: all buckets are full.
+    pub(crate) fn insert(&mut self, hash: u32, unit: u32, priority: u32) -> Option<Change> {
+        let mut change = self.grow();
+        if !self.new.insert(hash, unit) {
+            return None;
+        }
+        self.used += 1;
+        let best = self.best();
+        *self.priorities.entry(priority).or_default() += 1;
+        if self.best() != best {
+            change = change.max(Change::WithCommit);
+        }
+        Some(change)
+    }
+
+    /// Removes a unit; none where it is not here.
+    pub(crate) fn remove(&mut self, hash: u32, unit: u32, priority: u32) -> Option<Change> {
+        let was_old = self.old.as_ref().is_some_and(|old| old.buckets.remove(hash, unit));
+        let was_new = self.new.remove(hash, unit);
+        (was_old || was_new).then(|| self.used -= 1)?;
+        if let Some(n) = self.priorities.get_mut(&priority) {
+            *n -= 1;
+            if *n == 0 {
+                let best = self.best();
+                self.priorities.remove(&priority);
+                return Some(if best == self.best() { Change::Nothing } else { Change::WithCommit });
+            }
+        }
+        Some(Change::Nothing)
+    }
+
+    /// Puts a unit in the place of one with the same key and priority.
+    pub(crate) fn replace(&self, hash: u32, old: u32, new: u32) {
+        self.new.replace(hash, old, new);
+        if let Some(table) = &self.old {
+            table.buckets.replace(hash, old, new);
+        }
+    }
+
+    /// Begins to grow where the table is dense, and goes on with it.
+    fn grow(&mut self) -> Change {
+        let mut change = Change::Nothing;
+        if self.old.is_none() && self.used >= DENSE * self.new.len() && self.new.log() < MOST {
+            let new = Arc::new(Buckets::new(self.new.log() + 1));
+            self.old = Some(Old { buckets: core::mem::replace(&mut self.new, new), next: 0 });
+            change = Change::WithCommit;
+        }
+        let Some(old) = &mut self.old else { return change };
+        for at in old.next..old.buckets.len().min(old.next + MOVED) {
+            for (hash, unit) in old.buckets.bucket(at) {
+                // The new table has twice the room.
+                let _fits = self.new.insert(hash, unit);
+                debug_assert!(_fits);
+            }
+            old.next = at + 1;
+        }
+        if old.next == old.buckets.len() {
+            self.old = None;
+            change = Change::AtOnce;
+        }
+        change
+    }
+
+    /// Bytes of its hash tables.
+    pub(crate) fn bytes(&self) -> usize {
+        let buckets = self.new.len() + self.old.as_ref().map_or(0, |old| old.buckets.len());
+        buckets * 64
+    }
+}

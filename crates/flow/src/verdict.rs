@@ -1,0 +1,50 @@
+//! What the tables say of a frame.
+
+use arrayvec::ArrayVec;
+
+use crate::action::Action;
+use crate::records::Record;
+use crate::sizes::CHAIN;
+
+/// What becomes of a frame in the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// To this receive queue.
+    Queue(u16),
+    /// To a queue by RSS, as the context of this number says.
+    Rss(u16),
+    /// Dropped.
+    Drop,
+    /// No rule of this group matched.
+    Missed(u16),
+    /// It was to be looked up in more groups than [`CHAIN`](crate::CHAIN).
+    TooLong,
+}
+
+/// What the tables say of a frame. Metadata and tags are in its key.
+#[derive(Clone, Debug)]
+pub struct Verdict<'b> {
+    /// What becomes of it.
+    pub ending: Ending,
+    /// Its mark, the last one that a rule gave it.
+    pub mark: Option<u32>,
+    /// In how many groups it was looked up.
+    pub groups: u8,
+    /// Lists of the rules that matched, as far as they are records.
+    pub(crate) records: ArrayVec<&'b Record, CHAIN>,
+}
+
+impl Verdict<'_> {
+    /// Of a frame that was looked up nowhere.
+    pub(crate) fn new() -> Self {
+        Verdict { ending: Ending::TooLong, mark: None, groups: 0, records: ArrayVec::new() }
+    }
+
+    /// What is to be done to the frame's bytes, in this order: `Set`, `VxlanDecap` and `VxlanEncap`. Its key has the
+    /// first two already.
+    pub fn edits(&self) -> impl Iterator<Item = &Action> {
+        let edits =
+            |a: &&Action| matches!(a, Action::Set { .. } | Action::VxlanDecap | Action::VxlanEncap(_));
+        self.records.iter().flat_map(|record| &record.list).filter(edits)
+    }
+}

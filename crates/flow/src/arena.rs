@@ -7,8 +7,8 @@ use crate::key::Key;
 use crate::lines::{self, Line, Lines};
 use crate::mask::Mask;
 use crate::sizes::MASK_WORDS;
-use crate::stamp::Stamp;
 use crate::state::{Form, State};
+use crate::version::Stamp;
 
 /// Words of a unit: stamp (3), frames, bytes, priority with tick, and two that hold the key or its first word and the
 /// numbers of the units that have the others.

@@ -1,8 +1,9 @@
 //! The hash table of a mask: from the hash of a key to the units that may have it.
 
-use core::sync::atomic::Ordering;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::lines::{Line, Lines, prefetch};
+use crate::version::Slot;
 
 /// Slots of a bucket.
 const SLOTS: usize = 7;
@@ -88,8 +89,7 @@ impl Buckets {
         let home = self.home(hash);
         let Some((steps, free)) = self.find(home, 0) else { return false };
         self.pass(home, steps, 1);
-        // Pairs with the loads of `units`: the entry was written before.
-        free.store(slot(hash, unit), Ordering::Release);
+        Slot(free).set(slot(hash, unit));
         true
     }
 
@@ -106,8 +106,7 @@ impl Buckets {
     /// Puts another unit with the same hash in the place of one.
     pub(crate) fn replace(&self, hash: u32, old: u32, new: u32) {
         if let Some((_, word)) = self.find(self.home(hash), slot(hash, old)) {
-            // Pairs with the loads of `units`, as in `insert`.
-            word.store(slot(hash, new), Ordering::Release);
+            Slot(word).set(slot(hash, new));
         }
     }
 
@@ -119,7 +118,7 @@ impl Buckets {
 
     /// The first slot from bucket `home` on that has `word`, and how many buckets lie before it. An empty slot may be
     /// in any bucket; an entry only where the buckets before it were passed.
-    fn find(&self, home: usize, word: u64) -> Option<(usize, &core::sync::atomic::AtomicU64)> {
+    fn find(&self, home: usize, word: u64) -> Option<(usize, &AtomicU64)> {
         for steps in 0..self.len() {
             let line = self.line(home + steps);
             if let Some(found) = line[..SLOTS].iter().find(|w| w.load(Ordering::Relaxed) == word) {
@@ -146,8 +145,7 @@ impl Buckets {
 /// The units in a bucket that have this hash.
 #[inline(always)]
 fn units(line: &Line, hash: u32) -> impl Iterator<Item = u32> + '_ {
-    // Pairs with the stores of `insert` and `replace`.
-    let words = line[..SLOTS].iter().map(|word| word.load(Ordering::Acquire));
+    let words = line[..SLOTS].iter().map(|word| Slot(word).get());
     words.filter(move |word| (word >> 32) as u32 == hash && *word as u32 != 0).map(|word| word as u32)
 }
 

@@ -56,13 +56,15 @@ pub enum Error {
     #[error("there is no such rule")]
     NoRule,
     /// No room.
-    #[error("{what:?} are full: {limit} of {limit} in use, {retiring} of them until readers have moved on")]
+    #[error(
+        "{what:?} are full: {limit} of {limit} in use, {retiring} of them only until readers have moved on"
+    )]
     Full {
         /// What is full.
         what: Resource,
         /// How many there can be.
         limit: u32,
-        /// How many are free once every reader has ended the burst that it is in.
+        /// How many of them the change can do without once every reader has ended the burst that it is in.
         retiring: u32,
     },
     /// A limit is out of range.

@@ -43,11 +43,11 @@ mod retired;
 mod rule;
 mod shared;
 mod sizes;
-pub mod stamp;
 mod state;
 mod table;
 pub mod testing;
 mod verdict;
+pub mod version;
 mod view;
 mod writer;
 

@@ -4,7 +4,11 @@ use crate::arena::units_of;
 use crate::buckets;
 use crate::error::{Error, Resource};
 use crate::lines::Lines;
+use crate::mask::Mask;
+use crate::records;
 use crate::sizes::MASK_WORDS;
+use crate::table::Table;
+use crate::view::Tuple;
 
 /// How much there may be of each thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,10 +29,10 @@ pub struct Limits {
 /// Bytes of the writer's columns for a unit and for a rule.
 const UNIT: u64 = 14;
 const RULE: u64 = 8;
-/// Bytes of a record, its number and what the allocator keeps beside it, without its list.
-const RECORD: u64 = 112;
-/// Bytes of a tuple in a view and the writer's part of it, twice for the view before.
-const TUPLE: u64 = 2048;
+/// Bytes of a mask's table for the writer, and in a view and the one before it.
+const TABLE: u64 = 2048;
+const _: () =
+    assert!(2 * size_of::<Tuple>() + size_of::<Table>() + size_of::<Mask>() + 8 * 16 <= TABLE as usize);
 
 impl Limits {
     /// Room for so many rules of one unit each, with the usual of everything else.
@@ -37,13 +41,13 @@ impl Limits {
         Limits { rules, units, records: 1024, tuples: 256, groups: 64 }
     }
 
-    /// The most memory that tables with these limits take, in bytes. Beside it there are 24 B for each action in the
+    /// The most memory that tables with these limits take, in bytes. Beside it there are 64 B for each action in the
     /// list of a record, and 40 B for each priority that the rules of one mask have.
     pub fn bytes(&self) -> u64 {
         let [rules, units, records, tuples, groups] =
             [self.rules, self.units, self.records, self.tuples, self.groups].map(u64::from);
         let arena = Lines::bytes(units + 1) + units * UNIT + rules * RULE;
-        arena + buckets::bytes(units, tuples) + records * RECORD + tuples * TUPLE + groups * 64
+        arena + buckets::bytes(units, tuples) + records * records::BYTES + tuples * TABLE + groups * 64
     }
 
     /// # Errors

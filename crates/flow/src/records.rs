@@ -16,6 +16,12 @@ pub(crate) struct Record {
     pub(crate) list: Box<[Action]>,
 }
 
+/// Bytes of a record, its number and what the allocator keeps beside it, without its list.
+pub(crate) const BYTES: u64 = 112;
+const _: () =
+    assert!(size_of::<Record>() + size_of::<AtomicPtr<Record>>() + 2 * 4 + 4 * 16 <= BYTES as usize);
+const _: () = assert!(size_of::<Action>() <= 64, "what Limits::bytes says");
+
 impl Record {
     pub(crate) fn new(plan: &Plan<'_>) -> Record {
         let age = plan.list.iter().find_map(|a| if let Action::Age(ticks) = a { Some(*ticks) } else { None });

@@ -7,29 +7,33 @@ use crate::columns::{List, Units};
 use crate::records::Records;
 use crate::shared::OldView;
 
-/// The grace period: a version that all readers have reached.
+/// Grace periods, one at a time. Each has a number: two of them may be of the same version.
 #[derive(Debug, Default)]
 struct Grace {
-    reached: Arc<AtomicU64>,
-    /// The version that was asked for, until it is reached.
-    asked: Option<u64>,
+    /// The last one that has ended.
+    ended: Arc<AtomicU64>,
+    /// The last one that was asked for.
+    asked: u64,
+    /// The version in force when it was asked for.
+    version: u64,
 }
 
 impl Grace {
-    fn reached(&self) -> u64 {
-        // Pairs with the addition in `ask`: what readers did before is over.
-        self.reached.load(Ordering::Acquire)
+    /// Whether the last one has ended.
+    fn has_ended(&self) -> bool {
+        // Pairs with the store in `ask`: what readers did before is over.
+        self.ended.load(Ordering::Acquire) == self.asked
     }
 
-    /// Asks to be told when all readers have reached `version`, which is in force.
+    /// Begins one, with `version` in force.
     fn ask(&mut self, version: u64) {
-        let reached = Arc::clone(&self.reached);
+        (self.asked, self.version) = (self.asked + 1, version);
+        let (ended, number) = (Arc::clone(&self.ended), self.asked);
         let guard = crossbeam_epoch::pin();
-        // Release pairs with the load of `reached`. A burst that began before now has ended by then; one that began
+        // Release pairs with the load of `has_ended`. A burst that began before now has ended by then; one that began
         // later has this version at least.
-        guard.defer(move || reached.fetch_max(version, Ordering::Release));
+        guard.defer(move || ended.store(number, Ordering::Release));
         guard.flush();
-        self.asked = Some(version);
     }
 }
 
@@ -61,6 +65,8 @@ impl Pile {
 #[derive(Debug, Default)]
 pub(crate) struct Retired {
     grace: Grace,
+    /// A version that all readers have reached.
+    reached: u64,
     /// Of the batch that is not committed.
     pending: Pile,
     /// No new burst has these.
@@ -76,7 +82,7 @@ pub(crate) struct Retired {
 impl Retired {
     /// A version that all readers have reached.
     pub(crate) fn reached(&self) -> u64 {
-        self.grace.reached()
+        self.reached
     }
 
     /// A unit that no version from the next one on has.
@@ -112,26 +118,24 @@ impl Retired {
 
     /// Frees what readers have left behind, and asks for the next grace period. `version` is the one in force.
     pub(crate) fn turn(&mut self, version: u64, units: &mut Units, records: &Records) {
-        if let Some(asked) = self.grace.asked {
-            if self.grace.reached() < asked {
-                return;
-            }
-            self.grace.asked = None;
-            let done = core::mem::take(&mut self.waiting);
-            self.unneeded.append(units, done.dead);
-            units.give(done.cleared);
-            for view in done.views {
-                // SAFETY: it was replaced before the grace period was asked for.
-                unsafe { view.free() };
-            }
-            for number in done.records {
-                // SAFETY: the grace period was asked for in a version that has no state with it.
-                unsafe { records.take(number) };
-                self.records.push(number);
-            }
+        if !self.grace.has_ended() {
+            return;
         }
-        // No version past the last one that was reached: the next step of a fresh entry needs that too.
-        if !self.fresh.is_empty() || self.grace.reached() < version {
+        self.reached = self.grace.version;
+        let done = core::mem::take(&mut self.waiting);
+        self.unneeded.append(units, done.dead);
+        units.give(done.cleared);
+        for view in done.views {
+            // SAFETY: it was replaced before the grace period began, which has ended.
+            unsafe { view.free() };
+        }
+        for number in done.records {
+            // SAFETY: the grace period began in a version that has no state with it, and has ended.
+            unsafe { records.take(number) };
+            self.records.push(number);
+        }
+        // Without anything to free too: entries take steps in place once their last one is reached.
+        if !self.fresh.is_empty() || self.reached < version {
             self.waiting = core::mem::take(&mut self.fresh);
             self.grace.ask(version);
         }
@@ -139,7 +143,7 @@ impl Retired {
 
     /// Helps the grace period on. It reads a line of each reader.
     pub(crate) fn nudge(&self) {
-        if self.grace.asked.is_some() {
+        if !self.grace.has_ended() {
             crossbeam_epoch::pin().flush();
         }
     }
@@ -153,5 +157,36 @@ impl Retired {
     pub(crate) fn views(&mut self) -> Vec<OldView> {
         let piles = [&mut self.pending, &mut self.fresh, &mut self.waiting];
         piles.into_iter().flat_map(|pile| core::mem::take(&mut pile.views)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Turns until a grace period can have ended, and the units that are free then.
+    fn turned(retired: &mut Retired, units: &mut Units) -> u32 {
+        let records = Records::new(0);
+        for _ in 0..100 {
+            retired.turn(0, units, &records);
+            retired.nudge();
+        }
+        units.left()
+    }
+
+    #[test]
+    fn each_pile_waits_for_a_grace_period_of_its_own() {
+        let mut units = Units::new(8);
+        let mut retired = Retired::default();
+        let taken: Vec<u32> = (0..2).filter_map(|_| units.take()).collect();
+        retired.cleared(&mut units, taken[0]);
+        // Other tests of this process may be in bursts.
+        while turned(&mut retired, &mut units) < 7 {}
+        // The second one is of the same version as the first.
+        let burst = crossbeam_epoch::pin();
+        retired.cleared(&mut units, taken[1]);
+        assert_eq!(turned(&mut retired, &mut units), 7, "the burst may have it");
+        drop(burst);
+        while turned(&mut retired, &mut units) < 8 {}
     }
 }

@@ -9,7 +9,7 @@ use crossbeam_epoch::Guard;
 use crate::arena::Arena;
 use crate::limits::Limits;
 use crate::records::Records;
-use crate::stamp::Clock;
+use crate::version::Clock;
 use crate::view::View;
 
 /// The tables.

@@ -208,7 +208,12 @@ impl Writer {
         let (last, _) = self.shared.arena.stamp(unit).last();
         let soon = last != self.version + 1 && last > self.retired.reached();
         let words = self.table(self.units.table[unit as usize]).map_or(0, |t| t.mask.len());
-        self.room(Resource::Units, more + if soon { units_of(words) as u32 } else { 0 })
+        let needed = if soon { units_of(words) as u32 } else { 0 };
+        self.room(Resource::Units, more + needed).map_err(|error| match error {
+            // Once readers have moved on, no other unit is needed.
+            Error::Full { what, limit, retiring } => Error::Full { what, limit, retiring: retiring + needed },
+            other => other,
+        })
     }
 
     /// A step of an entry to another state, with the next commit; the unit that has it then.

@@ -43,6 +43,25 @@ impl<A: Atomic> Clock<A> {
     }
 }
 
+/// Where readers find an entry.
+#[derive(Clone, Copy, Debug)]
+pub struct Slot<'a, A>(pub &'a A);
+
+impl<A: Atomic> Slot<'_, A> {
+    /// What is there.
+    #[inline(always)]
+    pub fn get(&self) -> u64 {
+        // Pairs with the store of `set`: the entry that it names was written before.
+        self.0.load(Ordering::Acquire)
+    }
+
+    /// Puts an entry there, which was written before.
+    pub fn set(&self, value: u64) {
+        // Pairs with the load of `get`.
+        self.0.store(value, Ordering::Release);
+    }
+}
+
 /// What an entry is at each version: one state before that of its last step, another from then on.
 #[derive(Clone, Copy, Debug)]
 pub struct Stamp<'a, A> {
@@ -56,8 +75,8 @@ impl<A: Atomic> Stamp<'_, A> {
     /// Its state at `version`, the reader's snapshot.
     #[inline(always)]
     pub fn at(&self, version: u64) -> u64 {
-        // Pairs with the store of `step`: the half that it names is the one of that step.
-        let when = self.when.load(Ordering::Acquire);
+        // Relaxed: the clock orders steps up to this version, and no later step stores the half that this one reads.
+        let when = self.when.load(Ordering::Relaxed);
         let half = (when & 1) ^ u64::from(version < when >> 1);
         self.halves[half as usize].load(Ordering::Relaxed)
     }
@@ -72,7 +91,7 @@ impl<A: Atomic> Stamp<'_, A> {
     pub fn begin(&self, version: u64, before: u64, after: u64) {
         self.halves[0].store(before, Ordering::Relaxed);
         self.halves[1].store(after, Ordering::Relaxed);
-        // What makes the entry reachable orders these three.
+        // The slot orders these three.
         self.when.store(version << 1 | 1, Ordering::Relaxed);
     }
 
@@ -83,7 +102,7 @@ impl<A: Atomic> Stamp<'_, A> {
         let when = self.when.load(Ordering::Relaxed);
         let (last, half) = (when >> 1, when & 1);
         if last == version {
-            // Nobody has that version yet: the half is not read.
+            // Nobody has that version yet, so nobody reads this half.
             self.halves[half as usize].store(after, Ordering::Relaxed);
             return true;
         }
@@ -92,8 +111,7 @@ impl<A: Atomic> Stamp<'_, A> {
         }
         let half = half ^ 1;
         self.halves[half as usize].store(after, Ordering::Relaxed);
-        // Pairs with the load of `at`.
-        self.when.store(version << 1 | half, Ordering::Release);
+        self.when.store(version << 1 | half, Ordering::Relaxed);
         true
     }
 }

@@ -1,5 +1,6 @@
 //! The hash table of a mask: from the hash of a key to the units that may have it.
 
+use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::lines::{Line, Lines, prefetch};
@@ -62,25 +63,28 @@ impl Buckets {
         prefetch(self.line(self.home(hash)));
     }
 
-    /// The units in the bucket of `hash` that have this hash.
+    /// Fetches the units in the bucket of `hash` that have this hash, by `fetch`.
     #[inline(always)]
-    pub(crate) fn near(&self, hash: u32) -> impl Iterator<Item = u32> + '_ {
-        units(self.line(self.home(hash)), hash)
+    pub(crate) fn near(&self, hash: u32, mut fetch: impl FnMut(u32)) {
+        let _ = units(self.line(self.home(hash)), hash, |unit| {
+            fetch(unit);
+            ControlFlow::Continue(())
+        });
     }
 
-    /// All units that have this hash, perhaps some twice while a writer moves them.
+    /// Calls `look` with each unit that has this hash until it breaks.
     #[inline(always)]
-    pub(crate) fn all(&self, hash: u32) -> impl Iterator<Item = u32> + '_ {
-        let mut at = self.home(hash);
-        let mut left = self.len();
-        core::iter::from_fn(move || {
-            let line = (left > 0).then(|| self.line(at))?;
+    pub(crate) fn search(&self, hash: u32, mut look: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
+        let home = self.home(hash);
+        for at in home..home + self.len() {
+            let line = self.line(at);
+            units(line, hash, &mut look)?;
             // Relaxed: what a reader's snapshot has was counted before its version, which the clock orders.
-            left = if line[PASSED].load(Ordering::Relaxed) == 0 { 0 } else { left - 1 };
-            at += 1;
-            Some(units(line, hash))
-        })
-        .flatten()
+            if line[PASSED].load(Ordering::Relaxed) == 0 {
+                break;
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     /// Adds a unit that is not here. False: all buckets are full.
@@ -142,16 +146,35 @@ impl Buckets {
     }
 }
 
-/// The units in a bucket that have this hash.
+/// Calls `look` with each unit in a bucket that has this hash until it breaks. All slots are compared first, which
+/// leaves nothing to predict.
 #[inline(always)]
-fn units(line: &Line, hash: u32) -> impl Iterator<Item = u32> + '_ {
-    let words = line[..SLOTS].iter().map(|word| Slot(word).get());
-    words.filter(move |word| (word >> 32) as u32 == hash && *word as u32 != 0).map(|word| word as u32)
+fn units(line: &Line, hash: u32, mut look: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
+    let words: [u64; SLOTS] = core::array::from_fn(|at| Slot(&line[at]).get());
+    let same = |at: usize| u32::from((words[at] >> 32) as u32 == hash) << at;
+    let mut same = (0..SLOTS).fold(0, |all, at| all | same(at));
+    while same != 0 {
+        let unit = words[same.trailing_zeros() as usize % SLOTS] as u32;
+        same &= same - 1;
+        if unit != 0 {
+            look(unit)?;
+        }
+    }
+    ControlFlow::Continue(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn all(table: &Buckets, hash: u32) -> Vec<u32> {
+        let mut all = Vec::new();
+        let _ = table.search(hash, |unit| {
+            all.push(unit);
+            ControlFlow::Continue(())
+        });
+        all
+    }
 
     #[test]
     fn units_are_found_behind_full_buckets_until_they_are_removed() {
@@ -159,12 +182,12 @@ mod tests {
             let table = Buckets::new(3);
             assert!((1..=56).all(|unit| table.insert(hash, unit)), "eight buckets of seven");
             assert!(!table.insert(hash, 57) && !table.insert(1 << 30, 57));
-            assert_eq!(table.all(hash).count(), 56);
+            assert_eq!(all(&table, hash).len(), 56);
             assert!(table.remove(hash, 1) && !table.remove(hash, 1));
-            assert!(table.all(hash).any(|u| u == 56), "it still lies behind a bucket with room");
+            assert!(all(&table, hash).contains(&56), "it still lies behind a bucket with room");
             table.replace(hash, 56, 99);
             assert!((2..=55).chain([99]).all(|unit| table.remove(hash, unit)));
-            assert_eq!(table.all(hash).count(), 0);
+            assert_eq!(all(&table, hash), []);
             assert!((0..8).all(|at| table.line(at).iter().all(|w| w.load(Ordering::Relaxed) == 0)));
         }
     }

@@ -5,8 +5,8 @@ use crate::field::{Field, Header};
 /// Why a rule or a change was refused. What was there before is as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// A value or a mask has bits that its field has not.
-    #[error("{field:?}: {value:#x} is too large; its {bits} bits allow up to {largest:#x}", bits = field.bits(), largest = field.largest())]
+    /// A value or a mask has bits that its field, or the field's mask, has not.
+    #[error("{field:?}: {value:#x} has bits outside the mask, or beyond the {bits} bits that allow up to {largest:#x}", bits = field.bits(), largest = field.largest())]
     Value {
         /// The field.
         field: Field,

@@ -91,13 +91,25 @@ impl Header {
         1 << (PRESENCE + self as u32)
     }
 
-    /// Headers of which a layer has one at most.
-    pub(crate) const RIVALS: [&'static [Header]; 3] = [
-        &[Header::Ipv4, Header::Ipv6, Header::Mpls],
-        &[Header::Tcp, Header::Udp, Header::Sctp, Header::Icmp, Header::Icmp6, Header::Gre, Header::Fragment],
-        &[Header::Gre, Header::Vxlan, Header::Geneve],
-    ];
+    /// The bits of headers that no layer has beside this one.
+    pub(crate) const fn rivals(self) -> u64 {
+        let (mut all, mut at) = (0, 0);
+        while at < RIVALS.len() {
+            if RIVALS[at] & self.bit() != 0 {
+                all |= RIVALS[at];
+            }
+            at += 1;
+        }
+        all & !self.bit()
+    }
 }
+
+/// Bits of headers of which a layer has one at most.
+const RIVALS: [u64; 3] = {
+    use Header::*;
+    let transport = Tcp.bit() | Udp.bit() | Sctp.bit() | Icmp.bit() | Icmp6.bit() | Fragment.bit();
+    [Ipv4.bit() | Ipv6.bit() | Mpls.bit(), transport | Gre.bit(), Gre.bit() | Vxlan.bit() | Geneve.bit()]
+};
 
 /// A field of a header, or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -361,10 +373,11 @@ pub(crate) fn take(words: &[u64; WORDS], layer: Layer, field: Field) -> u128 {
 
 /// Clears `field`.
 pub(crate) fn clear(words: &mut [u64; WORDS], layer: Layer, field: Field) {
-    let mut mask = [0; WORDS];
-    put(&mut mask, layer, field, u128::MAX);
-    for (word, mask) in words.iter_mut().zip(mask) {
-        *word &= !mask;
+    let (at, place) = locate(layer, field);
+    if place.bits == 128 {
+        words[at..at + 2].fill(0);
+    } else {
+        words[at] &= !((field.largest() as u64) << place.shift);
     }
 }
 
@@ -380,9 +393,7 @@ mod tests {
 
     #[test]
     fn fields_of_headers_that_go_together_do_not_overlap() {
-        let rivals = |a: Header, b: Header| {
-            Header::RIVALS.iter().any(|set| set.contains(&a) && set.contains(&b) && a != b)
-        };
+        let rivals = |a: Header, b: Header| a.rivals() & b.bit() != 0;
         let words = |field| {
             let mut words = [0; WORDS];
             put(&mut words, Layer::Outer, field, u128::MAX);

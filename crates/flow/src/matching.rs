@@ -55,6 +55,19 @@ impl Match {
         Ok(self)
     }
 
+    /// Asks for another value of a field, under the mask that it has. So many matches of one mask cost little.
+    ///
+    /// # Errors
+    /// The value has bits outside the mask.
+    pub fn set(&mut self, layer: Layer, field: Field, value: u128) -> Result<(), Error> {
+        if value & !field::take(&self.mask.words, layer, field) != 0 {
+            return Err(Error::Value { field, value });
+        }
+        field::clear(&mut self.value.words, layer, field);
+        field::put(&mut self.value.words, layer, field, value);
+        Ok(())
+    }
+
     /// Also asks that `header` is there.
     ///
     /// # Errors
@@ -63,10 +76,11 @@ impl Match {
         if self.mask.has(layer, header) && !self.value.has(layer, header) {
             return Err(Error::Headers(header, header));
         }
-        for rivals in Header::RIVALS.iter().filter(|set| set.contains(&header)) {
-            if let Some(rival) = rivals.iter().find(|r| **r != header && self.value.has(layer, **r)) {
-                return Err(Error::Headers(*rival, header));
-            }
+        let rivals = self.value.words[layer.base()] & header.rivals();
+        if rivals != 0
+            && let Some(rival) = Header::ALL.into_iter().find(|h| h.bit() & rivals != 0)
+        {
+            return Err(Error::Headers(rival, header));
         }
         self.value.words[layer.base()] |= header.bit();
         self.mask.words[layer.base()] |= header.bit();

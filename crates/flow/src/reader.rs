@@ -73,15 +73,16 @@ impl Burst<'_> {
     /// each key; frames without one are not looked up. The verdicts are in the order of the keys.
     pub fn classify_all<'b>(&'b self, keys: &mut [Key], bytes: &[u32], out: &mut Vec<Verdict<'b>>) {
         for (keys, bytes) in keys.chunks_mut(BURST).zip(bytes.chunks(BURST)) {
-            out.extend(self.classify_some(keys, bytes));
+            let first = out.len();
+            out.resize_with(first + keys.len().min(bytes.len()), Verdict::new);
+            self.classify_some(keys, bytes, &mut out[first..]);
         }
     }
 
-    fn classify_some(&self, keys: &mut [Key], bytes: &[u32]) -> ArrayVec<Verdict<'_>, BURST> {
+    fn classify_some<'b>(&'b self, keys: &mut [Key], bytes: &[u32], verdicts: &mut [Verdict<'b>]) {
         let frames = keys.iter_mut().zip(bytes);
         let mut frames: ArrayVec<Frame<'_>, BURST> =
             frames.map(|(key, bytes)| Frame { key, bytes: *bytes, group: Some(0) }).collect();
-        let mut verdicts: ArrayVec<_, BURST> = frames.iter().map(|_| Verdict::new()).collect();
         // Frames of one group together; where they were sent to others, those of the first one's.
         while let Some(group) = frames.iter().find_map(|frame| frame.group) {
             let chosen: ArrayVec<usize, BURST> =
@@ -91,7 +92,6 @@ impl Burst<'_> {
                 self.step(&mut frames[at], &mut verdicts[at], group, found);
             }
         }
-        verdicts
     }
 
     fn search(&self, group: u16, keys: ArrayVec<&Key, BURST>) -> ArrayVec<Option<Found>, BURST> {

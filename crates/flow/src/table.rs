@@ -1,5 +1,6 @@
 //! The writer's half of a tuple: the hash table of a mask, and how it grows.
 
+use core::ops::ControlFlow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -67,10 +68,17 @@ impl Table {
         self.priorities.keys().next().copied().unwrap_or(u32::MAX)
     }
 
-    /// The units with this hash.
-    pub(crate) fn units(&self, hash: u32) -> impl Iterator<Item = u32> + '_ {
-        let old = self.old.iter().flat_map(move |old| old.buckets.all(hash));
-        self.new.all(hash).chain(old)
+    /// The first unit with this hash that is `wanted`.
+    pub(crate) fn find(&self, hash: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
+        let mut found = None;
+        let tables = [Some(&self.new), self.old.as_ref().map(|old| &old.buckets)];
+        let _ = tables.into_iter().flatten().try_for_each(|table| {
+            table.search(hash, |unit| {
+                found = wanted(unit).then_some(unit);
+                if found.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })
+        });
+        found
     }
 
     /// Adds a unit. None: all buckets are full.

@@ -1,5 +1,6 @@
 //! What readers see of a group: its tuples in the order of search.
 
+use core::ops::ControlFlow;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
@@ -79,7 +80,7 @@ impl View {
                 break;
             }
             for (_, hash) in &open {
-                tuple.tables().flat_map(|table| table.near(*hash)).for_each(|unit| arena.prefetch(unit));
+                tuple.tables().for_each(|table| table.near(*hash, |unit| arena.prefetch(unit)));
             }
             for (at, hash) in open {
                 tuple.improve(arena, keys[at], hash, version, &mut found[at]);
@@ -104,19 +105,19 @@ impl Tuple {
     /// Puts the best rule for `key` into `found`, if it is better than that.
     #[inline(always)]
     fn improve(&self, arena: &Arena, key: &Key, hash: u32, version: u64, found: &mut Option<Found>) {
-        for unit in self.tables().flat_map(|table| table.all(hash)) {
+        let mut look = |unit| {
             if !arena.holds(unit, &self.mask, key) {
-                continue;
+                return ControlFlow::Continue(());
             }
             let (unit, state) = arena.at(unit, version);
             let (priority, rank) = (arena.priority(unit), self.rank);
             let better = found.is_none_or(|found| (priority, rank) < (found.priority, found.rank));
-            if state != State::ABSENT && better {
-                *found = Some(Found { unit, state, priority, rank });
-                if priority == self.best {
-                    return;
-                }
+            if state == State::ABSENT || !better {
+                return ControlFlow::Continue(());
             }
-        }
+            *found = Some(Found { unit, state, priority, rank });
+            if priority == self.best { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let _ = self.tables().try_for_each(|table| table.search(hash, &mut look));
     }
 }

@@ -53,8 +53,11 @@ pub struct Writer {
 /// Where a match belongs.
 struct Place {
     group: u16,
-    table: Result<u16, Mask>,
+    /// The table of its mask, if there is one.
+    table: Option<u16>,
     hash: u32,
+    /// Words of its entry.
+    words: usize,
 }
 
 impl Writer {

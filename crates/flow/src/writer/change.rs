@@ -21,11 +21,10 @@ impl Writer {
             return Err(Error::Exists);
         }
         let inline = State::of(&plan);
-        let words = self.words(&place);
         self.room(Resource::Rules, 1)?;
         self.room(Resource::Records, u32::from(inline.is_none()))?;
-        self.room(Resource::Units, units_of(words) as u32)?;
-        self.room(Resource::Tuples, u32::from(place.table.is_err()))?;
+        self.room(Resource::Units, units_of(place.words) as u32)?;
+        self.room(Resource::Tuples, u32::from(place.table.is_none()))?;
         let state = inline.unwrap_or_else(|| self.record(&plan));
         let unit = self.enter(place, rule.priority, &rule.matching, State::ABSENT, state)?;
         let id = self.rules.add(unit).ok_or(Error::NoRule)?;
@@ -88,8 +87,8 @@ impl Writer {
             Some(_) => return Err(Error::Exists),
             None => {}
         }
-        self.room(Resource::Tuples, u32::from(place.table.is_err()))?;
-        self.room_for_step(unit, units_of(self.words(&place)) as u32)?;
+        self.room(Resource::Tuples, u32::from(place.table.is_none()))?;
+        self.room_for_step(unit, units_of(place.words) as u32)?;
         let state = self.last(unit);
         let tick = self.last_tick(unit);
         // The state moves, with its record: only the old entry ends here.
@@ -119,32 +118,24 @@ impl Writer {
     fn place(&self, group: u16, matching: &Match) -> Result<Place, Error> {
         let known = self.groups[usize::from(group)].iter().find_map(|number| {
             let mask = &self.table(*number)?.mask;
-            (mask.all() == matching.mask()).then(|| (*number, mask.hash(matching.value())))
+            (mask.all() == matching.mask()).then_some((*number, mask))
         });
-        if let Some((number, hash)) = known {
-            return Ok(Place { group, table: Ok(number), hash });
-        }
-        let mask = Mask::new(matching.mask())?;
-        let hash = mask.hash(matching.value());
-        Ok(Place { group, table: Err(mask), hash })
-    }
-
-    /// Words of an entry there.
-    fn words(&self, place: &Place) -> usize {
-        match &place.table {
-            Ok(number) => self.table(*number).map_or(0, |table| table.mask.len()),
-            Err(mask) => mask.len(),
+        let of =
+            |table, mask: &Mask| Place { group, table, hash: mask.hash(matching.value()), words: mask.len() };
+        match known {
+            Some((number, mask)) => Ok(of(Some(number), mask)),
+            None => Ok(of(None, &Mask::new(matching.mask())?)),
         }
     }
 
     /// The entry there with this match and priority.
     fn twin(&self, place: &Place, priority: u32, matching: &Match) -> Option<u32> {
-        let table = self.table(*place.table.as_ref().ok()?)?;
+        let table = self.table(place.table?)?;
         let arena = &self.shared.arena;
-        table.units(place.hash).find(|unit| {
-            arena.priority(*unit) == priority
-                && self.last(*unit) != State::ABSENT
-                && arena.holds(*unit, &table.mask, matching.value())
+        table.find(place.hash, |unit| {
+            arena.priority(unit) == priority
+                && self.last(unit) != State::ABSENT
+                && arena.holds(unit, &table.mask, matching.value())
         })
     }
 
@@ -168,11 +159,10 @@ impl Writer {
         before: State,
         after: State,
     ) -> Result<u32, Error> {
-        let number = match place.table {
-            Ok(number) if self.table(number).is_some() => number,
-            // Making room has emptied it.
-            Ok(_) => self.add_table(Table::new(place.group, Mask::new(matching.mask())?)),
-            Err(mask) => self.add_table(Table::new(place.group, mask)),
+        // Making room may have emptied the table that there was.
+        let number = match place.table.filter(|number| self.table(*number).is_some()) {
+            Some(number) => number,
+            None => self.add_table(Table::new(place.group, Mask::new(matching.mask())?)),
         };
         let table = self.tables[usize::from(number)].as_mut().ok_or(Error::NoRule)?;
         let mask = Arc::clone(&table.mask);

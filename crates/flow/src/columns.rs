@@ -18,9 +18,9 @@ pub(crate) struct List {
 pub(crate) struct Units {
     /// The next one in the list that a unit is in.
     next: Vec<u32>,
-    /// The rule whose entry it is, plus one.
-    pub(crate) owner: Vec<u32>,
-    /// The unit that had the rule's entry before, while it still has counts of its own.
+    /// The unit that has the rule's entry after it.
+    pub(crate) newer: Vec<u32>,
+    /// The unit that had the rule's entry before it, while that has counts of its own.
     pub(crate) older: Vec<u32>,
     /// The table that its entry is in.
     pub(crate) table: Vec<u16>,
@@ -68,7 +68,7 @@ impl Units {
         let free = List::default();
         Units {
             next: column(),
-            owner: column(),
+            newer: column(),
             older: column(),
             table: vec![0; n],
             free,

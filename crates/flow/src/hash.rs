@@ -41,10 +41,10 @@ mod tests {
 
     #[test]
     fn keys_that_count_up_fill_buckets_evenly() {
-        for shift in [0, 16, 32, 40] {
+        for shift in if cfg!(miri) { &[0_u32][..] } else { &[0, 16, 32, 40] } {
             let mut buckets = [0u32; 256];
             for i in 0..25_600u64 {
-                let hash = Hasher::default().word(7).word(i << shift).finish();
+                let hash = Hasher::default().word(7).word(i << *shift).finish();
                 buckets[(hash >> 24) as usize] += 1;
             }
             // A hundred each; six standard deviations are sixty.

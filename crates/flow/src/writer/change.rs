@@ -26,9 +26,8 @@ impl Writer {
         self.room(Resource::Units, units_of(place.words) as u32)?;
         self.room(Resource::Tuples, u32::from(place.table.is_none()))?;
         let state = inline.unwrap_or_else(|| self.record(&plan));
-        let unit = self.enter(place, rule.priority, &rule.matching, State::ABSENT, state)?;
+        let unit = self.enter(place, rule.priority, &rule.matching, state)?;
         let id = self.rules.add(unit).ok_or(Error::NoRule)?;
-        self.units.owner[unit as usize] = id.index + 1;
         Ok(id)
     }
 
@@ -45,7 +44,7 @@ impl Writer {
         self.bury(last);
         let mut chain = last;
         while chain != NONE {
-            self.units.owner[chain as usize] = NONE;
+            self.units.newer[chain as usize] = NONE;
             chain = core::mem::replace(&mut self.units.older[chain as usize], NONE);
         }
         self.rules.remove(id.index);
@@ -78,26 +77,32 @@ impl Writer {
     /// The rule is not there; another one has this match; its actions go with the old match alone; or it does not fit.
     pub fn update_match(&mut self, id: RuleId, matching: &Match) -> Result<(), Error> {
         self.work();
-        let rule = self.rule(id).ok_or(Error::NoRule)?;
         let unit = self.rules.unit(id).ok_or(Error::NoRule)?;
-        Plan::new(&rule.actions, matching)?;
-        let place = self.place(rule.group, matching)?;
-        match self.twin(&place, rule.priority, matching) {
+        let state = self.last(unit);
+        // Only actions that need a record may need a match.
+        if let Form::Record(number) = state.form()
+            && let Some(record) = self.shared.records.mine(number)
+        {
+            Plan::new(&record.list, matching)?;
+        }
+        let group = self.table(self.units.table[unit as usize]).ok_or(Error::NoRule)?.group;
+        let priority = self.shared.arena.priority(unit);
+        let place = self.place(group, matching)?;
+        match self.twin(&place, priority, matching) {
             Some(same) if same == unit => return Ok(()),
             Some(_) => return Err(Error::Exists),
             None => {}
         }
         self.room(Resource::Tuples, u32::from(place.table.is_none()))?;
         self.room_for_step(unit, units_of(place.words) as u32)?;
-        let state = self.last(unit);
         let tick = self.last_tick(unit);
         // The state moves, with its record: only the old entry ends here.
         let last = self.end(unit, State::ABSENT)?;
-        let new = self.enter(place, rule.priority, matching, State::ABSENT, state)?;
+        let new = self.enter(place, priority, matching, state)?;
         self.shared.arena.touch(new, tick);
         self.bury(last);
-        self.units.owner[new as usize] = id.index + 1;
         self.units.older[new as usize] = last;
+        self.units.newer[last as usize] = new;
         self.rules.entry[id.index as usize] = new;
         Ok(())
     }
@@ -151,14 +156,7 @@ impl Writer {
     }
 
     /// A new entry, for which there is room.
-    fn enter(
-        &mut self,
-        place: Place,
-        priority: u32,
-        matching: &Match,
-        before: State,
-        after: State,
-    ) -> Result<u32, Error> {
+    fn enter(&mut self, place: Place, priority: u32, matching: &Match, state: State) -> Result<u32, Error> {
         // Making room may have emptied the table that there was.
         let number = match place.table.filter(|number| self.table(*number).is_some()) {
             Some(number) => number,
@@ -170,12 +168,12 @@ impl Writer {
         let units = take_units(&mut self.units, units_of(words.len()))?;
         let unit = units[0];
         self.shared.arena.fill(&units, priority, self.tick, words.into_iter());
-        self.shared.arena.stamp(unit).begin(self.version + 1, before.0, after.0);
+        self.shared.arena.stamp(unit).begin(self.version + 1, State::ABSENT.0, state.0);
         // There are fewer units than slots in the largest table.
         let change = table.insert(place.hash, unit, priority).unwrap_or(Change::Nothing);
         self.changed = true;
         self.units.table[unit as usize] = number;
-        self.units.owner[unit as usize] = NONE;
+        self.units.newer[unit as usize] = NONE;
         self.units.older[unit as usize] = NONE;
         self.changed(place.group, change);
         Ok(unit)
@@ -237,9 +235,10 @@ impl Writer {
         arena.fill(&units, arena.priority(old), arena.tick(old), words.into_iter());
         arena.stamp(new).begin(self.version + 1, State::link(old).0, after.0);
         table.replace(hash, old, new);
-        self.units.owner[new as usize] = self.units.owner[old as usize];
         self.units.table[new as usize] = number;
         self.units.older[new as usize] = old;
+        self.units.newer[old as usize] = new;
+        self.units.newer[new as usize] = NONE;
         self.bury(old);
         Ok(new)
     }

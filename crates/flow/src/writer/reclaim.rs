@@ -78,21 +78,17 @@ impl Writer {
         }
     }
 
-    /// Adds what a unit has counted to the entry that its rule has now.
+    /// Adds what a unit has counted to the one that has its rule's entry after it. Units end in the order in which they
+    /// were replaced, so there is none before this one.
     fn carry(&mut self, unit: u32) {
-        let Some(rule) = self.units.owner[unit as usize].checked_sub(1) else { return };
-        let entry = self.rules.entry[rule as usize];
-        let mut newer = entry;
-        while newer != NONE && self.units.older[newer as usize] != unit {
-            newer = self.units.older[newer as usize];
-        }
+        let newer = self.units.newer[unit as usize];
         if newer == NONE {
             return;
         }
-        self.units.older[newer as usize] = self.units.older[unit as usize];
+        self.units.older[newer as usize] = NONE;
         let arena = &self.shared.arena;
-        arena.add(entry, arena.count(unit));
-        arena.touch(entry, later(arena.tick(entry), arena.tick(unit)));
+        arena.add(newer, arena.count(unit));
+        arena.touch(newer, later(arena.tick(newer), arena.tick(unit)));
     }
 
     fn take_out(&mut self, unit: u32) {

@@ -150,3 +150,62 @@ impl Table {
         buckets * 64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::field::WORDS;
+
+    impl Table {
+        /// Slots in use, of both tables.
+        fn slots(&self) -> usize {
+            let tables = [Some(&self.new), self.old.as_ref().map(|old| &old.buckets)];
+            let tables = tables.into_iter().flatten();
+            tables.map(|table| (0..table.len()).map(|at| table.bucket(at).count()).sum::<usize>()).sum()
+        }
+    }
+
+    /// The hash of a unit: many have the same.
+    fn hash(unit: u32) -> u32 {
+        (unit % 50).wrapping_mul(0x9e37_79b1)
+    }
+
+    #[test]
+    fn a_table_has_what_was_put_in_while_it_grows() {
+        let mut table = Table::new(0, Mask::new(&[0; WORDS]).unwrap());
+        let mut there = std::collections::BTreeSet::new();
+        let (mut next, mut chance, mut growing) = (1, 7_u64, 0);
+        for _ in 0..if cfg!(miri) { 200 } else { 4000 } {
+            chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let old: Option<u32> = there.iter().nth((chance >> 40) as usize % there.len().max(1)).copied();
+            match (chance >> 33 & 7, old) {
+                (0 | 1, Some(unit)) => {
+                    assert!(table.remove(hash(unit), unit, 5).is_some());
+                    assert!(table.remove(hash(unit), unit, 5).is_none());
+                    there.remove(&unit);
+                }
+                (2, Some(unit)) => {
+                    table.replace(hash(unit), unit, next * 50 + unit % 50);
+                    there.remove(&unit);
+                    there.insert(next * 50 + unit % 50);
+                    next += 1;
+                }
+                _ => {
+                    let unit = next * 50 + (chance >> 50) as u32 % 50;
+                    assert!(table.insert(hash(unit), unit, 5).is_some());
+                    there.insert(unit);
+                    next += 1;
+                }
+            }
+            growing += u32::from(table.old.is_some());
+            for unit in &there {
+                assert_eq!(table.find(hash(*unit), |u| u == *unit), Some(*unit));
+            }
+        }
+        assert!(growing > 10, "it grew in {growing} steps");
+        for unit in there {
+            assert!(table.remove(hash(unit), unit, 5).is_some());
+        }
+        assert_eq!((table.slots(), table.is_empty(), table.best()), (0, true, u32::MAX));
+    }
+}

@@ -158,7 +158,9 @@ fn drops(before: &Snapshot, after: &Snapshot) -> BTreeMap<Fate, u64> {
 
 /// Time that a core was not idle, ps.
 fn busy(w: &Measured, core: usize) -> u64 {
-    let idle = w.after.gauges[core].idle - w.before.gauges[core].idle;
+    // A core that is parked at a snapshot counts as idle until then. It may have woken a poll earlier: if it has not been
+    // idle since, it was so for less time at the end than at the beginning.
+    let idle = w.after.gauges[core].idle.saturating_sub(w.before.gauges[core].idle);
     (w.after.at - w.before.at).saturating_sub(idle)
 }
 

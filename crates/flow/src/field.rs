@@ -112,7 +112,7 @@ const RIVALS: [u64; 3] = {
 };
 
 /// A field of a header, or a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::VariantArray)]
 pub enum Field {
     /// Destination address, 48 bits.
     EthDst,
@@ -223,57 +223,7 @@ pub(crate) struct Place {
 
 impl Field {
     /// All of them.
-    pub const ALL: [Field; 46] = {
-        use Field::*;
-        [
-            EthDst,
-            EthSrc,
-            EthType,
-            VlanTci,
-            QinqTci,
-            MplsLabel,
-            MplsClass,
-            MplsBottom,
-            MplsTtl,
-            Ipv4Src,
-            Ipv4Dst,
-            Ipv4Proto,
-            Ipv4Tos,
-            Ipv4Ttl,
-            Ipv6Src,
-            Ipv6Dst,
-            Ipv6Proto,
-            Ipv6Class,
-            Ipv6Hops,
-            Ipv6Label,
-            TcpSrc,
-            TcpDst,
-            TcpFlags,
-            UdpSrc,
-            UdpDst,
-            SctpSrc,
-            SctpDst,
-            SctpTag,
-            IcmpType,
-            IcmpCode,
-            IcmpIdent,
-            IcmpSeq,
-            Icmp6Type,
-            Icmp6Code,
-            GreProto,
-            GreFlags,
-            GreKey,
-            VxlanVni,
-            VxlanFlags,
-            GeneveVni,
-            GeneveProto,
-            GeneveOptions,
-            Meta,
-            Tag0,
-            Tag1,
-            Tag2,
-        ]
-    };
+    pub const ALL: &[Field] = <Field as strum::VariantArray>::VARIANTS;
 
     /// The tag of number `index`, below [`TAGS`](crate::TAGS).
     pub fn tag(index: u8) -> Option<Field> {
@@ -399,10 +349,10 @@ mod tests {
             put(&mut words, Layer::Outer, field, u128::MAX);
             words
         };
-        for (i, a) in Field::ALL.into_iter().enumerate() {
+        for (i, &a) in Field::ALL.iter().enumerate() {
             assert_eq!(take(&words(a), Layer::Outer, a), a.largest(), "{a:?}");
             assert!(words(a)[0] >> PRESENCE == 0, "{a:?} lies on the presence bits");
-            for b in Field::ALL.into_iter().skip(i + 1) {
+            for &b in Field::ALL.iter().skip(i + 1) {
                 let apart = words(a).iter().zip(words(b)).all(|(a, b)| a & b == 0);
                 let never = a.header().zip(b.header()).is_some_and(|(a, b)| rivals(a, b) || above(a, b));
                 assert!(apart || never, "{a:?} and {b:?}");

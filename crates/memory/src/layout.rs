@@ -66,7 +66,8 @@ pub struct Field {
     pub writer: Side,
     /// Who reads it.
     pub reader: Side,
-    /// Whose memory it lies in, where host and NIC have memory of their own: one of the two.
+    /// Whose memory it lies in, where host and NIC have memory of their own: one of the two. It tells nothing of
+    /// registers, which are the device's.
     pub home: Side,
 }
 

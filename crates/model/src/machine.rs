@@ -221,6 +221,9 @@ impl Machine {
             let before = self.hierarchy.dram_lines();
             self.hierarchy.stream_out(line, whole);
             self.charge(before, at);
+            if self.nodes.apart {
+                self.charge_far(at);
+            }
             if node != home && self.nodes.carry(home, self.hierarchy.sample().one_in().into(), at) {
                 self.price();
             }

@@ -291,6 +291,12 @@ impl Hierarchy {
         }
     }
 
+    /// Whether the LLC has a line.
+    #[inline(always)]
+    fn in_llc(&self, line: u32) -> bool {
+        self.llc.find(self.index.llc_set(line), line).is_some()
+    }
+
     /// A line comes into the LLC, to a way of `mask`.
     fn insert(&mut self, set: usize, mask: u32, entry: Entry) {
         if let Some(victim) = self.llc.insert(set, mask, entry)

@@ -381,13 +381,13 @@ impl Naive {
     pub(crate) fn stream_out(&mut self, line: u32, whole: bool) {
         self.recall_l1(line);
         let [near, far] = [false, true].map(|far| self.recall(line, far).is_some());
-        let recalled = near || far;
-        let away = if line < self.far_home { far } else { near };
+        let in_llc = self.recall_llc(line);
+        let home_is_far = line >= self.far_home;
+        let away = if home_is_far { near || in_llc } else { far };
         if away {
-            self.crosses_to(line, line >= self.far_home);
+            self.crosses_to(line, home_is_far);
         }
-        let here = find(self.llc_set(line), line).and_then(Option::take).is_some();
-        if !whole && !recalled && !here {
+        if !whole && !near && !far && !in_llc {
             self.read(line);
         }
         self.written(line);

@@ -79,11 +79,7 @@ impl Hierarchy {
         for holder in [beside, across].into_iter().flatten() {
             let (was_dirty, in_l1) = self.take(line, holder);
             dirty |= was_dirty;
-            level = match holder {
-                Holder::L2(other) if self.node_of(other) == Node::Near && in_l1 => Level::SnoopL1,
-                Holder::L2(other) if self.node_of(other) == Node::Near => Level::Snoop,
-                _ => Level::Far,
-            };
+            level = self.level_of(holder, in_l1);
             if node == Node::Near && !write && !dirty && matches!(holder, Holder::L2(_)) && self.in_llc(line)
             {
                 self.counts.llc_hits += 1;
@@ -112,20 +108,14 @@ impl Hierarchy {
             self.fetch_llc(core, line, false, (set, way));
             return Level::Llc;
         }
-        let (was_dirty, level) = match holder {
+        let (was_dirty, in_l1) = match holder {
             Holder::L2(other) => {
                 let set = self.index.l2_set(line);
-                let in_l1 = self.leave_l1(other, line);
-                let level = match self.node_of(other) {
-                    Node::Far => Level::Far,
-                    Node::Near if in_l1 => Level::SnoopL1,
-                    Node::Near => Level::Snoop,
-                };
-                (self.l2[other].clean(set, line), level)
+                (self.l2[other].clean(set, line), self.leave_l1(other, line))
             }
             Holder::FarLlc { dirty } => {
                 self.held_by(line, Holder::FarLlc { dirty: false });
-                (dirty, Level::Far)
+                (dirty, false)
             }
         };
         if was_dirty {
@@ -134,7 +124,18 @@ impl Hierarchy {
         self.goes(line, node.other(), node);
         self.counts.snoops += 1;
         self.fill(core, Entry::new(line, 0));
-        self.asked(line, node, level)
+        self.asked(line, node, self.level_of(holder, in_l1))
+    }
+
+    /// Where a line was that such a holder had.
+    #[inline(always)]
+    fn level_of(&self, holder: Holder, in_l1: bool) -> Level {
+        match holder {
+            Holder::L2(core) if self.node_of(core) == Node::Far => Level::Far,
+            Holder::L2(_) if in_l1 => Level::SnoopL1,
+            Holder::L2(_) => Level::Snoop,
+            Holder::FarLlc { .. } => Level::Far,
+        }
     }
 
     /// A core stores into a line that its L2 has, where the other node may have a copy.
@@ -163,12 +164,6 @@ impl Hierarchy {
     /// (A43).
     fn asked(&self, line: u32, node: Node, level: Level) -> Level {
         if level.crosses(node) && self.home_of(line) == node && !self.remote { Level::Away } else { level }
-    }
-
-    /// Whether the LLC has a line.
-    #[inline(always)]
-    fn in_llc(&self, line: u32) -> bool {
-        self.llc.find(self.index.llc_set(line), line).is_some()
     }
 
     /// A line that a DMA write has left is copied, and moves to the inclusive ways; any other moves to the L2. The far

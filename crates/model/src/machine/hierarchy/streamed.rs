@@ -8,7 +8,8 @@ impl Hierarchy {
     pub fn stream_out(&mut self, line: u32, whole: bool) {
         let home = self.home_of(line);
         let copies = self.copies_of(line);
-        if copies.has(home.other()) {
+        let in_llc = self.in_llc(line);
+        if copies.has(home.other()) || home == Node::Far && in_llc {
             self.goes(line, home.other(), home);
         }
         for holder in [Node::Near, Node::Far].map(|n| self.directory.holder(copies, n)).into_iter().flatten()
@@ -16,8 +17,10 @@ impl Hierarchy {
             self.take(line, holder);
         }
         let set = self.index.llc_set(line);
-        let here = self.llc.find(set, line).map(|way| self.llc.clear(set, way));
-        if !whole && copies.is_none() && here.is_none() {
+        if let Some(way) = self.llc.find(set, line) {
+            self.llc.clear(set, way);
+        }
+        if !whole && copies.is_none() && !in_llc {
             self.read_dram(line);
         }
         self.write_dram(line);

@@ -2,7 +2,7 @@
 """Tells whether a change of the code changed a result: digests of what fixed commands print.
 
     same.py RXLAB [--traces DIR]                 held against the digests in same.txt
-    same.py RXLAB [--traces DIR] --write         writes that file anew
+    same.py RXLAB [--traces DIR] --write         writes that file anew; counts stay unless they are taken as well
     same.py RXLAB [--traces DIR] --against OLD   runs another build as well, and names each value that differs
     same.py RXLAB --counts                       with the first two: instructions of the model and of the native rings
 
@@ -176,7 +176,7 @@ def read():
 
 def write(found, counted):
     lines = ["# Digests of results and counts of instructions: `make same`, see same.py."]
-    lines += [f"count {what} {count:.2f}" for what, count in counted.items()]
+    lines += [f"count {what} {count:.2f}" for what, count in (counted or read()[1]).items()]
     for command, its in found.items():
         lines += [f"rxlab {command}", *(f"  {digest}  {at}" for at, digest in its.items())]
     BASELINE.write_text("\n".join(lines) + "\n")

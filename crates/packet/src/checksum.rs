@@ -19,16 +19,23 @@ pub fn finish(sum: u64) -> u16 {
     !fold(sum)
 }
 
-/// Folds as often as the largest sum needs. A branch on whether this sum needs one more fold would be guessed
-/// wrong too often.
+/// The 16-bit sum of what a sum of words holds. It has no branch: one on the sum's carries would be guessed wrong too often.
+#[inline(always)]
 fn fold(sum: u64) -> u16 {
-    let short = (sum >> 32) + (sum & 0xffff_ffff); // 33 bits
-    once(once(once(short))) as u16
+    halves(around((sum >> 32) as u32, sum as u32))
 }
 
+/// The sum of two words, whose carry comes around to the lowest bit.
 #[inline(always)]
-fn once(sum: u64) -> u64 {
-    (sum >> 16) + (sum & 0xffff)
+fn around(a: u32, b: u32) -> u32 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u32::from(carry)
+}
+
+/// The sum of a word's halves, whose carry comes around: the upper half of the word and itself turned by one half.
+#[inline(always)]
+fn halves(word: u32) -> u16 {
+    (word.wrapping_add(word.rotate_left(16)) >> 16) as u16
 }
 
 /// The checksum of an IPv4 header whose checksum field counts as zero. `header` is the whole header,
@@ -52,15 +59,13 @@ pub fn transport(addresses: &[u8], proto: u8, segment: &[u8]) -> u16 {
 /// 3).
 #[inline]
 pub fn update(checksum: u16, old: u16, new: u16) -> u16 {
-    let sum = u64::from(!checksum) + u64::from(!old) + u64::from(new); // 18 bits
-    !(once(once(sum)) as u16)
+    !halves(u32::from(!checksum) + u32::from(!old) + u32::from(new)) // 18 bits
 }
 
 /// [`update`] for a 32-bit word, such as an IPv4 address.
 #[inline]
 pub fn update32(checksum: u16, old: u32, new: u32) -> u16 {
-    let sum = u64::from(!checksum) + u64::from(!old) + u64::from(new); // 34 bits
-    !(once(once(once(sum))) as u16)
+    !halves(around(around(!old, new), u32::from(!checksum)))
 }
 
 /// [`update32`] for UDP over IPv4, where 0 means that there is no checksum and stays so.

@@ -86,6 +86,11 @@ pub(crate) enum Fate {
 }
 
 impl Action {
+    /// Whether it is done to the frame's bytes.
+    pub(crate) fn edits(&self) -> bool {
+        matches!(self, Action::Set { .. } | Action::VxlanDecap | Action::VxlanEncap(_))
+    }
+
     fn fate(&self) -> Option<Fate> {
         match *self {
             Action::Queue(queue) => Some(Fate::Queue(queue)),

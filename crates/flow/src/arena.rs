@@ -6,7 +6,7 @@ use crate::field;
 use crate::key::Key;
 use crate::lines::{self, Line, Lines};
 use crate::mask::Mask;
-use crate::sizes::MASK_WORDS;
+use crate::sizes::{MASK_WORDS, SHORT};
 use crate::state::{Form, State};
 use crate::version::Stamp;
 
@@ -17,12 +17,21 @@ const BYTES: usize = 4;
 const RANK: usize = 5;
 const KEY: usize = 6;
 const LINKS: usize = 7;
-/// Words of a key that an entry of one unit has.
-const SHORT: usize = 2;
 
 /// All units. Number 0 is not used.
 #[derive(Debug)]
 pub(crate) struct Arena(Lines);
+
+/// Units by number. It is a copy: a prefetch makes a compiler read again what lies in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Lined<'a>(&'a [Line]);
+
+impl Lined<'_> {
+    #[inline(always)]
+    pub(crate) fn prefetch(self, unit: u32) {
+        lines::prefetch(&self.0[unit as usize]);
+    }
+}
 
 /// What an entry has counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,9 +61,10 @@ impl Arena {
         &self.0.all()[unit as usize]
     }
 
+    /// The units, for a loop over them.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, unit: u32) {
-        lines::prefetch(self.line(unit));
+    pub(crate) fn units(&self) -> Lined<'_> {
+        Lined(self.0.all())
     }
 
     #[inline(always)]
@@ -152,15 +162,33 @@ impl Arena {
         line[KEY..][..near].iter().chain(others).map(|word| word.load(Ordering::Relaxed))
     }
 
+    /// The state at `version` of an entry of one unit, if it is in this unit and has these words and the priority
+    /// in the upper half of `order`; otherwise absent.
+    #[inline(always)]
+    pub(crate) fn state_of(&self, unit: u32, words: [u64; 2], order: u64, version: u64) -> State {
+        let line = self.line(unit);
+        let [rank, first, second] = [RANK, KEY, LINKS].map(|w| line[w].load(Ordering::Relaxed));
+        let [when, halves @ ..] = [&line[0], &line[1], &line[2]];
+        let state = State(Stamp { when, halves }.at(version));
+        let other = (first ^ words[0]) | (second ^ words[1]) | ((rank ^ order) >> 32);
+        if other == 0 && !state.is_link() { state } else { State::ABSENT }
+    }
+
+    /// Whether an entry of one unit has these words.
+    #[inline(always)]
+    pub(crate) fn holds_two(&self, unit: u32, words: [u64; 2]) -> bool {
+        let line = self.line(unit);
+        let [first, second] = [KEY, LINKS].map(|w| line[w].load(Ordering::Relaxed));
+        (first ^ words[0]) | (second ^ words[1]) == 0
+    }
+
     /// Whether the entry, of a rule with `mask`, has the values of `key`.
     #[inline(always)]
     pub(crate) fn holds(&self, unit: u32, mask: &Mask, key: &Key) -> bool {
-        let wanted = mask.words(&key.words);
-        if mask.len() <= SHORT {
-            let words = &self.line(unit)[KEY..];
-            return wanted.zip(words).fold(0, |d, (a, b)| d | (a ^ b.load(Ordering::Relaxed))) == 0;
+        match mask.short() {
+            Some(short) => self.holds_two(unit, short.words(key)),
+            None => mask.words(&key.words).zip(self.key(unit, mask.len())).all(|(a, b)| a == b),
         }
-        wanted.zip(self.key(unit, mask.len())).all(|(a, b)| a == b)
     }
 
     /// The whole values of the entry, of a rule with `mask`.

@@ -4,6 +4,7 @@ use core::ops::ControlFlow;
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use crate::lines::{Line, Lines, prefetch};
+use crate::same;
 use crate::version::Slot;
 
 /// Slots of a bucket.
@@ -20,6 +21,24 @@ pub(crate) struct Buckets {
     log: u32,
 }
 
+/// What a bucket has of a hash: the number of a unit. There may be others.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct First(u32);
+
+impl First {
+    /// No unit, in no bucket.
+    pub(crate) const NONE: First = First(u32::MAX);
+    /// If there are units, they lie in other slots or in buckets behind this one.
+    const ELSEWHERE: First = First(0);
+
+    /// The unit.
+    #[inline(always)]
+    pub(crate) fn unit(self) -> Option<u32> {
+        // Both that are none at once.
+        (self.0.wrapping_sub(1) < u32::MAX - 1).then_some(self.0)
+    }
+}
+
 /// Entries per bucket at which a table grows.
 pub(crate) const DENSE: usize = 5;
 
@@ -31,6 +50,39 @@ pub(crate) const fn bytes(units: u64, tuples: u64) -> u64 {
 
 fn slot(hash: u32, unit: u32) -> u64 {
     u64::from(hash) << 32 | u64::from(unit)
+}
+
+/// The bucket that an entry belongs into: the upper bits of its hash.
+#[inline(always)]
+fn home(hash: u32, log: u32) -> usize {
+    ((u64::from(hash) << log) >> 32) as usize
+}
+
+/// The buckets of a table, by hash. It is a copy: a prefetch makes a compiler read again what lies in memory.
+#[derive(Clone, Copy)]
+pub(crate) struct Homes<'a> {
+    lines: &'a [Line],
+    log: u32,
+}
+
+impl Homes<'_> {
+    #[inline(always)]
+    pub(crate) fn prefetch(self, hash: u32) {
+        prefetch(&self.lines[home(hash, self.log)]);
+    }
+
+    /// What the bucket where it belongs has of a hash.
+    #[inline(always)]
+    pub(crate) fn first(self, hash: u32) -> First {
+        let line = &self.lines[home(hash, self.log)];
+        let same = same::slots(line, hash);
+        if same != 0 {
+            // The lower half of a slot; 0 where it was cleared between the two looks.
+            return First(Slot(&line[same.trailing_zeros() as usize / 2 % SLOTS]).get() as u32);
+        }
+        // Relaxed: as in `search`.
+        if line[PASSED].load(Ordering::Relaxed) == 0 { First::NONE } else { First::ELSEWHERE }
+    }
 }
 
 impl Buckets {
@@ -47,29 +99,20 @@ impl Buckets {
         1 << self.log
     }
 
-    /// The bucket that an entry belongs into: the upper bits of its hash.
     #[inline(always)]
     fn home(&self, hash: u32) -> usize {
-        ((u64::from(hash) << self.log) >> 32) as usize
+        home(hash, self.log)
     }
 
     #[inline(always)]
     fn line(&self, at: usize) -> &Line {
-        &self.lines.all()[at & ((1 << self.log) - 1)]
+        &self.lines.all()[at & (self.len() - 1)]
     }
 
+    /// The buckets, for a loop over keys.
     #[inline(always)]
-    pub(crate) fn prefetch(&self, hash: u32) {
-        prefetch(self.line(self.home(hash)));
-    }
-
-    /// Fetches the units in the bucket of `hash` that have this hash, by `fetch`.
-    #[inline(always)]
-    pub(crate) fn near(&self, hash: u32, mut fetch: impl FnMut(u32)) {
-        let _ = units(self.line(self.home(hash)), hash, |unit| {
-            fetch(unit);
-            ControlFlow::Continue(())
-        });
+    pub(crate) fn homes(&self) -> Homes<'_> {
+        Homes { lines: self.lines.all(), log: self.log }
     }
 
     /// Calls `look` with each unit that has this hash until it breaks.
@@ -146,18 +189,17 @@ impl Buckets {
     }
 }
 
-/// Calls `look` with each unit in a bucket that has this hash until it breaks. All slots are compared first, which
-/// leaves nothing to predict.
+/// Calls `look` with each unit in a bucket that has this hash until it breaks.
 #[inline(always)]
 fn units(line: &Line, hash: u32, mut look: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
-    let words: [u64; SLOTS] = core::array::from_fn(|at| Slot(&line[at]).get());
-    let same = |at: usize| u32::from((words[at] >> 32) as u32 == hash) << at;
-    let mut same = (0..SLOTS).fold(0, |all, at| all | same(at));
+    let mut same = same::slots(line, hash);
     while same != 0 {
-        let unit = words[same.trailing_zeros() as usize % SLOTS] as u32;
+        let word = Slot(&line[same.trailing_zeros() as usize / 2 % SLOTS]).get();
         same &= same - 1;
-        if unit != 0 {
-            look(unit)?;
+        same &= same - 1;
+        // It may have changed since.
+        if (word >> 32) as u32 == hash && word as u32 != 0 {
+            look(word as u32)?;
         }
     }
     ControlFlow::Continue(())
@@ -178,7 +220,7 @@ mod tests {
 
     #[test]
     fn units_are_found_behind_full_buckets_until_they_are_removed() {
-        for hash in [0, 0x7fff_ffff, u32::MAX] {
+        for hash in [1, 0x7fff_ffff, u32::MAX] {
             let table = Buckets::new(3);
             assert!((1..=56).all(|unit| table.insert(hash, unit)), "eight buckets of seven");
             assert!(!table.insert(hash, 57) && !table.insert(1 << 30, 57));

@@ -4,34 +4,35 @@
 const SEED: u64 = 0x243f_6a88_85a3_08d3;
 const FACTOR: u64 = 0x1319_8a2e_0370_7345;
 
-/// Multiplies and folds a word at a time, as wyhash and its kin do. Whoever chooses keys can make them collide: then
-/// look-ups get slower, not wrong.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Hasher(u64);
-
-impl Default for Hasher {
-    #[inline(always)]
-    fn default() -> Hasher {
-        Hasher(SEED)
+/// The hash of words: 32 bits of which the upper ones are as good as the lower ones, never 0.
+///
+/// Two words are multiplied and the product folded, as foldhash and wyhash do. Whoever chooses keys can make them collide:
+/// then look-ups get slower, not wrong.
+#[inline(always)]
+pub(crate) fn of(mut words: impl Iterator<Item = u64>) -> u32 {
+    let mut two = || words.next().map(|first| [first, words.next().unwrap_or(0)]);
+    let mut sum = product(SEED, two().unwrap_or([0; 2]));
+    while let Some(words) = two() {
+        sum = product(sum, words);
     }
+    finish(sum)
 }
 
-impl Hasher {
-    #[inline(always)]
-    pub(crate) fn word(self, word: u64) -> Hasher {
-        Hasher(fold(self.0 ^ word, FACTOR))
-    }
+/// [`of`] two words.
+#[inline(always)]
+pub(crate) fn of_two(words: [u64; 2]) -> u32 {
+    finish(product(SEED, words))
+}
 
-    /// 32 bits, the upper ones as good as the lower ones.
-    #[inline(always)]
-    pub(crate) fn finish(self) -> u32 {
-        (fold(self.0 ^ FACTOR, SEED | 1) >> 32) as u32
-    }
+/// An empty slot has 0 where others have a hash.
+#[inline(always)]
+fn finish(sum: u64) -> u32 {
+    (sum >> 32) as u32 | 1
 }
 
 #[inline(always)]
-fn fold(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b);
+fn product(sum: u64, [first, second]: [u64; 2]) -> u64 {
+    let product = u128::from(sum ^ first) * u128::from(FACTOR ^ second);
     product as u64 ^ (product >> 64) as u64
 }
 
@@ -44,7 +45,8 @@ mod tests {
         for shift in if cfg!(miri) { &[0_u32][..] } else { &[0, 16, 32, 40] } {
             let mut buckets = [0u32; 256];
             for i in 0..25_600u64 {
-                let hash = Hasher::default().word(7).word(i << *shift).finish();
+                let hash = of([7, i << *shift].into_iter());
+                assert_eq!(hash, of_two([7, i << *shift]));
                 buckets[(hash >> 24) as usize] += 1;
             }
             // A hundred each; six standard deviations are sixty.

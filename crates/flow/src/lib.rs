@@ -41,6 +41,8 @@ mod reader;
 mod records;
 mod retired;
 mod rule;
+mod same;
+mod search;
 mod shared;
 mod sizes;
 mod state;

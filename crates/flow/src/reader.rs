@@ -9,10 +9,9 @@ use crate::action::{Action, Fate};
 use crate::arena::Count;
 use crate::field::{Field, Layer};
 use crate::key::Key;
-use crate::records::Record;
 use crate::shared::Shared;
 use crate::sizes::{BURST, CHAIN};
-use crate::state::Form;
+use crate::state::{Form, State};
 use crate::verdict::{Ending, Verdict};
 use crate::view::Found;
 
@@ -31,12 +30,15 @@ pub struct Burst<'a> {
     tick: u32,
 }
 
-/// A frame on its way: its key, its bytes, the group where it is looked up next.
-struct Frame<'k> {
-    key: &'k mut Key,
-    bytes: u32,
-    group: Option<u16>,
-}
+/// The places of a burst.
+const EACH: [u8; BURST] = {
+    let (mut each, mut at) = ([0; BURST], 0);
+    while at < BURST {
+        each[at] = at as u8;
+        at += 1;
+    }
+    each
+};
 
 impl Reader {
     pub(crate) fn new(shared: Arc<Shared>) -> Reader {
@@ -59,83 +61,109 @@ impl Burst<'_> {
 
     /// Looks a frame of `bytes` bytes up, from group 0 on. Its key gets the registers and fields that rules set.
     pub fn classify(&self, key: &mut Key, bytes: u32) -> Verdict<'_> {
-        let mut frame = Frame { key, bytes, group: Some(0) };
         let mut verdict = Verdict::new();
-        while let Some(group) = frame.group {
+        let mut next = Some(0);
+        while let Some(group) = next {
             let view = self.shared.view(group, &self.guard);
-            let found = view.and_then(|view| view.search(&self.shared.arena, frame.key, self.version));
-            self.step(&mut frame, &mut verdict, group, found);
+            let found = view.map_or(Found::NONE, |view| view.search(&self.shared.arena, key, self.version));
+            (verdict, next) = self.step(key, bytes, verdict, group, found);
         }
         verdict
     }
 
-    /// The same for several frames, [`BURST`] at a time so that their cache misses overlap. `bytes` has a length for
-    /// each key; frames without one are not looked up. The verdicts are in the order of the keys.
-    pub fn classify_all<'b>(&'b self, keys: &mut [Key], bytes: &[u32], out: &mut Vec<Verdict<'b>>) {
-        for (keys, bytes) in keys.chunks_mut(BURST).zip(bytes.chunks(BURST)) {
-            let first = out.len();
-            out.resize_with(first + keys.len().min(bytes.len()), Verdict::new);
-            self.classify_some(keys, bytes, &mut out[first..]);
+    /// The same for up to [`BURST`] frames, whose cache misses overlap. `bytes` has a length for each key; frames without
+    /// one are not looked up. The verdicts are in the order of the keys.
+    pub fn classify_burst(&self, keys: &mut [Key], bytes: &[u32]) -> ArrayVec<Verdict<'_>, BURST> {
+        let n = keys.len().min(bytes.len()).min(BURST);
+        let (keys, bytes) = (&mut keys[..n], &bytes[..n]);
+        let found = self.search(0, keys, &EACH[..n]);
+        // Where frames are sent.
+        let mut groups = [None; BURST];
+        let mut jumped = false;
+        let frames = keys.iter_mut().zip(bytes).zip(found).zip(&mut groups);
+        let mut verdicts: ArrayVec<Verdict<'_>, BURST> = frames
+            .map(|(((key, bytes), found), group)| {
+                let verdict;
+                (verdict, *group) = self.step(key, *bytes, Verdict::new(), 0, found);
+                jumped |= group.is_some();
+                verdict
+            })
+            .collect();
+        if jumped {
+            self.go_on(keys, bytes, groups, &mut verdicts);
         }
+        verdicts
     }
 
-    fn classify_some<'b>(&'b self, keys: &mut [Key], bytes: &[u32], verdicts: &mut [Verdict<'b>]) {
-        let frames = keys.iter_mut().zip(bytes);
-        let mut frames: ArrayVec<Frame<'_>, BURST> =
-            frames.map(|(key, bytes)| Frame { key, bytes: *bytes, group: Some(0) }).collect();
-        // Frames of one group together; where they were sent to others, those of the first one's.
-        while let Some(group) = frames.iter().find_map(|frame| frame.group) {
-            let chosen: ArrayVec<usize, BURST> =
-                (0..frames.len()).filter(|at| frames[*at].group == Some(group)).collect();
-            let found = self.search(group, chosen.iter().map(|at| &*frames[*at].key).collect());
-            for (at, found) in chosen.into_iter().zip(found) {
-                self.step(&mut frames[at], &mut verdicts[at], group, found);
+    /// Frames that were sent to other `groups`: those of one together, of the first frame's first.
+    #[inline(never)]
+    fn go_on<'b>(
+        &'b self,
+        keys: &mut [Key],
+        bytes: &[u32],
+        mut groups: [Option<u16>; BURST],
+        verdicts: &mut [Verdict<'b>],
+    ) {
+        while let Some(group) = groups.iter().find_map(|group| *group) {
+            let open: ArrayVec<u8, BURST> = EACH[..keys.len()]
+                .iter()
+                .copied()
+                .filter(|at| groups[usize::from(*at)] == Some(group))
+                .collect();
+            let found = self.search(group, keys, &open);
+            for at in open.into_iter().map(usize::from) {
+                let before = core::mem::replace(&mut verdicts[at], Verdict::new());
+                (verdicts[at], groups[at]) = self.step(&mut keys[at], bytes[at], before, group, found[at]);
             }
         }
     }
 
-    fn search(&self, group: u16, keys: ArrayVec<&Key, BURST>) -> ArrayVec<Option<Found>, BURST> {
-        match self.shared.view(group, &self.guard) {
-            Some(view) => view.search_all(&self.shared.arena, &keys, self.version),
-            None => keys.iter().map(|_| None).collect(),
+    #[inline(always)]
+    fn search(&self, group: u16, keys: &[Key], open: &[u8]) -> [Found; BURST] {
+        let mut found = [Found::NONE; BURST];
+        if let Some(view) = self.shared.view(group, &self.guard) {
+            view.search_all(&self.shared.arena, keys, open, self.version, &mut found);
+        }
+        found
+    }
+
+    /// The same for any number of frames; their verdicts go into `out`.
+    pub fn classify_all<'b>(&'b self, keys: &mut [Key], bytes: &[u32], out: &mut Vec<Verdict<'b>>) {
+        for (keys, bytes) in keys.chunks_mut(BURST).zip(bytes.chunks(BURST)) {
+            out.extend(self.classify_burst(keys, bytes));
         }
     }
 
-    /// What the rule that was found in `group` does.
+    /// What the rule that was found in `group` does to a verdict; the group where it sends the frame.
     #[inline(always)]
     fn step<'b>(
         &'b self,
-        frame: &mut Frame<'_>,
-        verdict: &mut Verdict<'b>,
+        key: &mut Key,
+        bytes: u32,
+        mut verdict: Verdict<'b>,
         group: u16,
-        found: Option<Found>,
-    ) {
+        found: Found,
+    ) -> (Verdict<'b>, Option<u16>) {
         verdict.groups += 1;
-        frame.group = None;
-        let fate = found.and_then(|found| match found.state.form() {
-            Form::Inline(inline) => {
-                verdict.mark = inline.mark.or(verdict.mark);
-                self.count(found.unit, inline.count, frame.bytes);
-                Some(inline.fate)
-            }
-            Form::Record(number) => {
-                let record = self.shared.records.get(number, &self.guard)?;
-                self.follow(frame, verdict, found.unit, record);
-                Some(record.fate)
-            }
-            Form::Absent | Form::Link(_) => None,
-        });
+        let fate;
+        if let Some(inline) = found.state.inline() {
+            verdict.mark = inline.mark.or(verdict.mark);
+            self.count(found.unit, inline.count, bytes);
+            fate = Some(inline.fate);
+        } else if found.state == State::ABSENT {
+            fate = None;
+        } else {
+            (verdict, fate) = self.follow(key, bytes, verdict, found);
+        }
         verdict.ending = match fate {
             Some(Fate::Queue(queue)) => Ending::Queue(queue),
             Some(Fate::Rss(context)) => Ending::Rss(context),
             Some(Fate::Drop) => Ending::Drop,
-            Some(Fate::Jump(_)) if usize::from(verdict.groups) == CHAIN => Ending::TooLong,
-            Some(Fate::Jump(group)) => {
-                frame.group = Some(group);
-                return;
-            }
+            Some(Fate::Jump(_)) if verdict.groups as usize == CHAIN => Ending::TooLong,
+            Some(Fate::Jump(group)) => return (verdict, Some(group)),
             None => Ending::Missed(group),
         };
+        (verdict, None)
     }
 
     #[inline(always)]
@@ -145,19 +173,32 @@ impl Burst<'_> {
         }
     }
 
-    fn follow<'b>(&self, frame: &mut Frame<'_>, verdict: &mut Verdict<'b>, unit: u32, record: &'b Record) {
-        self.count(unit, record.count, frame.bytes);
+    /// What a rule with a record does; its fate.
+    #[inline(never)]
+    fn follow<'b>(
+        &'b self,
+        key: &mut Key,
+        bytes: u32,
+        mut verdict: Verdict<'b>,
+        found: Found,
+    ) -> (Verdict<'b>, Option<Fate>) {
+        let Form::Record(number) = found.state.form() else { return (verdict, None) };
+        let Some(record) = self.shared.records.get(number, &self.guard) else { return (verdict, None) };
+        self.count(found.unit, record.count, bytes);
         if record.age.is_some() {
-            self.shared.arena.touch(unit, self.tick);
+            self.shared.arena.touch(found.unit, self.tick);
         }
         for action in &record.list {
             match *action {
                 Action::Mark(mark) => verdict.mark = Some(mark),
-                _ => action.change(frame.key),
+                _ => action.change(key),
             }
         }
-        // There are no more groups than the list has room for.
-        let _ = verdict.records.try_push(record);
+        if record.edits {
+            // There are no more groups than the list has room for.
+            let _ = verdict.records.get_or_insert_default().try_push(record);
+        }
+        (verdict, Some(record.fate))
     }
 }
 

@@ -12,6 +12,8 @@ use crate::action::{Action, Fate, Plan};
 pub(crate) struct Record {
     pub(crate) fate: Fate,
     pub(crate) count: bool,
+    /// Whether the frame's bytes change.
+    pub(crate) edits: bool,
     pub(crate) age: Option<u32>,
     pub(crate) list: Box<[Action]>,
 }
@@ -25,7 +27,9 @@ const _: () = assert!(size_of::<Action>() <= 64, "what Limits::bytes says");
 impl Record {
     pub(crate) fn new(plan: &Plan<'_>) -> Record {
         let age = plan.list.iter().find_map(|a| if let Action::Age(ticks) = a { Some(*ticks) } else { None });
-        Record { fate: plan.fate, count: plan.list.contains(&Action::Count), age, list: plan.list.into() }
+        let edits = plan.list.iter().any(Action::edits);
+        let count = plan.list.contains(&Action::Count);
+        Record { fate: plan.fate, count, edits, age, list: plan.list.into() }
     }
 }
 

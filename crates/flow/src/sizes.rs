@@ -3,6 +3,9 @@
 /// Words of a key that a mask may use: as many as an entry has room for.
 pub const MASK_WORDS: usize = 17;
 
+/// Words of a key that an entry of one unit has.
+pub(crate) const SHORT: usize = 2;
+
 /// Actions of a rule at most.
 pub const ACTIONS: usize = 32;
 

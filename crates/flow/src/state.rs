@@ -43,6 +43,12 @@ impl State {
         State(LINK | u64::from(unit) << 32)
     }
 
+    /// Whether another unit has the state.
+    #[inline(always)]
+    pub(crate) fn is_link(self) -> bool {
+        self.0 & 3 == LINK
+    }
+
     /// The state of a plan that needs no record.
     pub(crate) fn of(plan: &Plan<'_>) -> Option<State> {
         let mut inline = Inline { fate: plan.fate, mark: None, count: false };
@@ -57,11 +63,17 @@ impl State {
         Some(inline.into())
     }
 
+    /// A fate with little beside it, if it is one: what most rules are.
+    #[inline(always)]
+    pub(crate) fn inline(self) -> Option<Inline> {
+        (self.0 & 3 == INLINE).then(|| self.as_inline())
+    }
+
     #[inline(always)]
     pub(crate) fn form(self) -> Form {
         let number = (self.0 >> 32) as u32;
         match self.0 & 3 {
-            INLINE => Form::Inline(self.inline(number)),
+            INLINE => Form::Inline(self.as_inline()),
             RECORD => Form::Record(number),
             LINK => Form::Link(number),
             _ => Form::Absent,
@@ -69,8 +81,8 @@ impl State {
     }
 
     #[inline(always)]
-    fn inline(self, mark: u32) -> Inline {
-        let number = (self.0 >> 16) as u16;
+    fn as_inline(self) -> Inline {
+        let (mark, number) = ((self.0 >> 32) as u32, (self.0 >> 16) as u16);
         let fate = match self.0 >> 4 & 3 {
             0 => Fate::Queue(number),
             1 => Fate::Rss(number),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::buckets::{Buckets, DENSE, MOST};
 use crate::mask::Mask;
-use crate::view::Tuple;
+use crate::view::{self, Tuple};
 
 /// Buckets that an insertion moves.
 const MOVED: usize = 2;
@@ -57,8 +57,7 @@ impl Table {
     pub(crate) fn tuple(&self) -> Tuple {
         Tuple {
             mask: Arc::clone(&self.mask),
-            best: self.best(),
-            rank: 0,
+            order: view::order(self.best(), 0),
             new: Arc::clone(&self.new),
             old: self.old.as_ref().map(|old| Arc::clone(&old.buckets)),
         }

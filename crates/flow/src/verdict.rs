@@ -29,22 +29,25 @@ pub struct Verdict<'b> {
     /// Its mark, the last one that a rule gave it.
     pub mark: Option<u32>,
     /// In how many groups it was looked up.
-    pub groups: u8,
-    /// Lists of the rules that matched, as far as they are records.
-    pub(crate) records: ArrayVec<&'b Record, CHAIN>,
+    pub groups: u32,
+    /// Lists of the rules that matched, as far as they edit the frame.
+    pub(crate) records: Option<Box<ArrayVec<&'b Record, CHAIN>>>,
 }
 
 impl Verdict<'_> {
     /// Of a frame that was looked up nowhere.
+    #[inline(always)]
     pub(crate) fn new() -> Self {
-        Verdict { ending: Ending::TooLong, mark: None, groups: 0, records: ArrayVec::new() }
+        Verdict { ending: Ending::TooLong, mark: None, groups: 0, records: None }
     }
 
     /// What is to be done to the frame's bytes, in this order: `Set`, `VxlanDecap` and `VxlanEncap`. Its key has the
     /// first two already.
     pub fn edits(&self) -> impl Iterator<Item = &Action> {
-        let edits =
-            |a: &&Action| matches!(a, Action::Set { .. } | Action::VxlanDecap | Action::VxlanEncap(_));
-        self.records.iter().flat_map(|record| &record.list).filter(edits)
+        self.records
+            .iter()
+            .flat_map(|records| records.iter())
+            .flat_map(|record| &record.list)
+            .filter(|action| action.edits())
     }
 }

@@ -78,7 +78,9 @@ impl<A: Atomic> Stamp<'_, A> {
         // Relaxed: the clock orders steps up to this version, and no later step stores the half that this one reads.
         let when = self.when.load(Ordering::Relaxed);
         let half = (when & 1) ^ u64::from(version < when >> 1);
-        self.halves[half as usize].load(Ordering::Relaxed)
+        // Both are loaded: the choice is not guessed.
+        let [first, second] = self.halves.map(|half| half.load(Ordering::Relaxed));
+        if half == 0 { first } else { second }
     }
 
     /// Version and state of the last step. For the writer, which alone stores them.

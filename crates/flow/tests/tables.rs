@@ -201,7 +201,7 @@ fn a_chain_of_jumps_ends() {
     let mut long = key(0, 0);
     let burst = reader.burst(0);
     let verdict = burst.classify(&mut long, 60);
-    assert_eq!((verdict.ending, usize::from(verdict.groups)), (Ending::TooLong, CHAIN));
+    assert_eq!((verdict.ending, verdict.groups as usize), (Ending::TooLong, CHAIN));
     assert_eq!(long.get(Layer::Outer, Field::Tag0), Some(CHAIN as u128 - 1));
     let matching = Match::any().field(Layer::Outer, Field::Tag0, 3).unwrap();
     writer.insert(&Rule { group: 4, ..rule(0, matching, &[Action::Queue(9)]) }).unwrap();

@@ -23,7 +23,7 @@ pub struct Expected {
     /// Its mark.
     pub mark: Option<u32>,
     /// In how many groups it was looked up.
-    pub groups: u8,
+    pub groups: u32,
     /// What is to be done to its bytes.
     pub edits: Vec<Action>,
     /// Names of the rules that matched.

@@ -4,7 +4,7 @@ use super::*;
 use arrayvec::ArrayVec;
 
 use crate::arena::units_of;
-use crate::hash::Hasher;
+use crate::hash;
 use crate::sizes::MASK_WORDS;
 
 impl Writer {
@@ -229,7 +229,7 @@ impl Writer {
         let table = self.tables[usize::from(number)].as_ref().ok_or(Error::NoRule)?;
         let arena = &self.shared.arena;
         let words: ArrayVec<u64, MASK_WORDS> = arena.key(old, table.mask.len()).collect();
-        let hash = words.iter().fold(Hasher::default(), |h, w| h.word(*w)).finish();
+        let hash = hash::of(words.iter().copied());
         let units = take_units(&mut self.units, units_of(words.len()))?;
         let new = units[0];
         arena.fill(&units, arena.priority(old), arena.tick(old), words.into_iter());

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::arena::units_of;
-use crate::hash::Hasher;
+use crate::hash;
 
 /// Units that a change takes out of their slots beside its own work: more than it makes, so that they do not add up.
 const CLEARED: usize = 4;
@@ -96,7 +96,7 @@ impl Writer {
         let Some(table) = self.tables[usize::from(number)].as_mut() else { return };
         let arena = &self.shared.arena;
         let words = table.mask.len();
-        let hash = arena.key(unit, words).fold(Hasher::default(), Hasher::word).finish();
+        let hash = hash::of(arena.key(unit, words));
         let change = table.remove(hash, unit, arena.priority(unit));
         let (group, empty) = (table.group, table.is_empty());
         for other in arena.others(unit, words) {

@@ -1,0 +1,171 @@
+//! The search for the keys of a burst in a group, tuple by tuple: lines of all keys are fetched before the first one is
+//! read.
+
+use crate::arena::Arena;
+use crate::buckets::{First, Homes};
+use crate::hash;
+use crate::key::Key;
+use crate::sizes::BURST;
+use crate::state::State;
+use crate::view::{Found, Tuple, View};
+
+/// Keys of a burst on their way through a tuple, one after the other in columns.
+#[derive(Default)]
+struct Probes {
+    /// How many there are.
+    n: usize,
+    /// The place of each key in the burst.
+    at: [u8; BURST],
+    hash: [u32; BURST],
+    /// The words of each key, where the mask is a short one.
+    words: [[u64; 2]; BURST],
+    first: [First; BURST],
+}
+
+impl View {
+    /// [`search`](Self::search) for those keys of a burst that are `open`. `found` has a place for each key.
+    #[inline(always)]
+    pub(crate) fn search_all(
+        &self,
+        arena: &Arena,
+        keys: &[Key],
+        open: &[u8],
+        version: u64,
+        found: &mut [Found; BURST],
+    ) {
+        let mut probes = Probes::of(open);
+        for (tuple, others) in self.tuples().iter().zip(0..) {
+            // Nothing has been found before the first one.
+            if others > 0 {
+                probes.choose(tuple, open, found);
+            }
+            if probes.n == 0 {
+                break;
+            }
+            probes.hash(tuple, keys);
+            probes.look(tuple, arena);
+            probes.compare(tuple, arena, keys, version, found);
+        }
+    }
+}
+
+impl Probes {
+    /// All that are open.
+    #[inline(always)]
+    fn of(open: &[u8]) -> Probes {
+        let mut probes = Probes { n: open.len().min(BURST), ..Probes::default() };
+        probes.at[..probes.n].copy_from_slice(&open[..probes.n]);
+        probes
+    }
+
+    /// Begins with the keys for which the tuple may have something better than was found.
+    #[inline(always)]
+    fn choose(&mut self, tuple: &Tuple, open: &[u8], found: &[Found; BURST]) {
+        let order = tuple.order;
+        self.n = 0;
+        for at in open.iter().take(BURST) {
+            self.at[self.n % BURST] = *at;
+            self.n += usize::from(order <= found[usize::from(*at) % BURST].order);
+        }
+    }
+
+    /// Hashes keys, and fetches their buckets.
+    #[inline(always)]
+    fn hash(&mut self, tuple: &Tuple, keys: &[Key]) {
+        let tables = Tables::of(tuple);
+        let n = self.n.min(BURST);
+        let Some(short) = tuple.mask.short().copied() else { return self.hash_long(tuple, keys) };
+        for ((at, hash), words) in self.at[..n].iter().zip(&mut self.hash).zip(&mut self.words) {
+            *words = short.words(&keys[usize::from(*at)]);
+            *hash = hash::of_two(*words);
+            tables.prefetch(*hash);
+        }
+    }
+
+    /// The same for masks of more than two words.
+    #[inline(never)]
+    fn hash_long(&mut self, tuple: &Tuple, keys: &[Key]) {
+        let tables = Tables::of(tuple);
+        for (at, hash) in self.at[..self.n].iter().zip(&mut self.hash) {
+            *hash = tuple.mask.hash(&keys[usize::from(*at)]);
+            tables.prefetch(*hash);
+        }
+    }
+
+    /// Looks into buckets, and fetches the first unit of each key.
+    #[inline(always)]
+    fn look(&mut self, tuple: &Tuple, arena: &Arena) {
+        let (tables, arena) = (Tables::of(tuple), arena.units());
+        for (hash, first) in self.hash[..self.n.min(BURST)].iter().zip(&mut self.first) {
+            *first = tables.first(*hash);
+            if let Some(unit) = first.unit() {
+                arena.prefetch(unit);
+            }
+        }
+    }
+
+    /// Compares keys. Most often the first unit has the best rule of the tuple, or there is none.
+    #[inline(always)]
+    fn compare(&self, tuple: &Tuple, arena: &Arena, keys: &[Key], version: u64, found: &mut [Found; BURST]) {
+        let short = tuple.mask.short().is_some();
+        for i in 0..self.n.min(BURST) {
+            let (at, first) = (usize::from(self.at[i]) % BURST, self.first[i]);
+            if let Some(unit) = first.unit()
+                && short
+                && let Some(best) = tuple.best_of(arena, unit, self.words[i], version)
+            {
+                found[at] = best;
+                continue;
+            }
+            if first == First::NONE {
+                continue;
+            }
+            found[at] = tuple.improve_apart(arena, &keys[at], self.hash[i], version, found[at]);
+        }
+    }
+}
+
+/// The hash tables of a tuple: while it grows, what is not in the new one is in the old one.
+#[derive(Clone, Copy)]
+struct Tables<'a> {
+    new: Homes<'a>,
+    old: Option<Homes<'a>>,
+}
+
+impl<'a> Tables<'a> {
+    #[inline(always)]
+    fn of(tuple: &'a Tuple) -> Tables<'a> {
+        Tables { new: tuple.new.homes(), old: tuple.old.as_ref().map(|old| old.homes()) }
+    }
+
+    #[inline(always)]
+    fn prefetch(self, hash: u32) {
+        self.new.prefetch(hash);
+        if let Some(old) = self.old {
+            old.prefetch(hash);
+        }
+    }
+
+    #[inline(always)]
+    fn first(self, hash: u32) -> First {
+        let first = self.new.first(hash);
+        match self.old {
+            Some(old) if first == First::NONE => old.first(hash),
+            _ => first,
+        }
+    }
+}
+
+impl Tuple {
+    /// The rule in a unit, if it matches and no rule of the tuple is better.
+    #[inline(always)]
+    fn best_of(&self, arena: &Arena, unit: u32, words: [u64; 2], version: u64) -> Option<Found> {
+        let state = arena.state_of(unit, words, self.order, version);
+        (state != State::ABSENT).then_some(Found { unit, state, order: self.order })
+    }
+
+    #[inline(never)]
+    fn improve_apart(&self, arena: &Arena, key: &Key, hash: u32, version: u64, found: Found) -> Found {
+        self.improve(arena, key, hash, version, found)
+    }
+}

@@ -164,6 +164,10 @@ fn settable(field: Field) -> bool {
             | Ipv4Proto
             | Ipv6Proto
             | MplsBottom
+            // A CRC over the whole packet would have to follow.
+            | SctpSrc
+            | SctpDst
+            | SctpTag
             | GreProto
             | GreFlags
             | VxlanFlags

@@ -27,6 +27,7 @@ mod action;
 mod arena;
 mod buckets;
 mod columns;
+mod edit;
 mod error;
 mod field;
 pub mod fuzz;
@@ -55,6 +56,7 @@ mod writer;
 
 pub use action::{Action, Vxlan};
 pub use arena::Count;
+pub use edit::{Edited, HEAD, TooLong};
 pub use error::{ActionError, Error, Resource};
 pub use field::{Field, Header, Layer, WORDS};
 pub use key::Key;

@@ -3,6 +3,7 @@
 use arrayvec::ArrayVec;
 
 use crate::action::Action;
+use crate::edit::{Edited, TooLong};
 use crate::records::Record;
 use crate::sizes::CHAIN;
 
@@ -39,6 +40,21 @@ impl Verdict<'_> {
     #[inline(always)]
     pub(crate) fn new() -> Self {
         Verdict { ending: Ending::TooLong, mark: None, groups: 0, records: None }
+    }
+
+    /// Whether the frame's bytes change.
+    #[inline(always)]
+    pub fn is_edited(&self) -> bool {
+        self.records.is_some()
+    }
+
+    /// The frame of `len` bytes that begins with `bytes`, after all that is to be done to it.
+    ///
+    /// # Errors
+    /// It would grow too long.
+    pub fn edit(&self, bytes: &[u8], len: u32) -> Result<Edited, TooLong> {
+        let mut edited = Edited::new(bytes, len);
+        self.edits().try_for_each(|action| edited.apply(action)).map(|()| edited)
     }
 
     /// What is to be done to the frame's bytes, in this order: `Set`, `VxlanDecap` and `VxlanEncap`. Its key has the

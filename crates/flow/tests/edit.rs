@@ -1,0 +1,225 @@
+//! What edits do to frames: fields, checksums and tunnels, against frames of `etherparse`.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use etherparse::{PacketBuilder, SlicedPacket, VlanId};
+use flow::{Action, Edited, Ending, Field, HEAD, Header, Key, Layer, Limits, Match, Rule, Vxlan, Writer};
+use proptest::prelude::*;
+
+/// What a frame is made of.
+#[derive(Clone, Debug)]
+struct Shape {
+    v6: bool,
+    vlan: bool,
+    proto: u8,
+    addresses: [[u8; 16]; 2],
+    ports: [u16; 2],
+    payload: Vec<u8>,
+}
+
+fn shapes() -> impl Strategy<Value = Shape> {
+    let proto = prop_oneof![Just(6_u8), Just(17), Just(1)];
+    let payload = proptest::collection::vec(any::<u8>(), 0..300);
+    (any::<bool>(), any::<bool>(), proto, any::<[[u8; 16]; 2]>(), any::<[u16; 2]>(), payload).prop_map(
+        |(v6, vlan, proto, addresses, ports, payload)| {
+            // Not those that say which headers follow.
+            let ports =
+                ports.map(|port| if matches!(port, 4789 | 4790 | 6081 | 250 | 8472) { 1 } else { port });
+            Shape { v6, vlan, proto, addresses, ports, payload }
+        },
+    )
+}
+
+impl Shape {
+    fn frame(&self) -> Vec<u8> {
+        let [src, dst] = self.addresses;
+        let [sport, dport] = self.ports;
+        let v4 = |a: [u8; 16]| a.first_chunk::<4>().copied().unwrap();
+        let link = PacketBuilder::ethernet2([1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]);
+        let ip = match (self.vlan, self.v6) {
+            (false, false) => link.ipv4(v4(src), v4(dst), 64),
+            (false, true) => link.ipv6(src, dst, 64),
+            (true, false) => link.single_vlan(VlanId::try_new(7).unwrap()).ipv4(v4(src), v4(dst), 64),
+            (true, true) => link.single_vlan(VlanId::try_new(7).unwrap()).ipv6(src, dst, 64),
+        };
+        let mut frame = Vec::new();
+        match (self.proto, self.v6) {
+            (6, _) => ip.tcp(sport, dport, 1, 1).write(&mut frame, &self.payload).unwrap(),
+            (17, _) => ip.udp(sport, dport).write(&mut frame, &self.payload).unwrap(),
+            (_, false) => ip.icmpv4_echo_request(sport, dport).write(&mut frame, &self.payload).unwrap(),
+            (_, true) => ip.icmpv6_echo_request(sport, dport).write(&mut frame, &self.payload).unwrap(),
+        }
+        frame
+    }
+}
+
+fn read(frame: &[u8]) -> Key {
+    Key::read(frame, &packet::parse(frame))
+}
+
+/// The whole frame after an edit.
+fn whole(edited: &Edited, old: &[u8]) -> Vec<u8> {
+    let all = [edited.head(), &old[edited.rest_from() as usize..]].concat();
+    assert_eq!(all.len(), edited.len() as usize);
+    all
+}
+
+/// The checksums of a frame, as it has them and as they should be.
+fn sums(frame: &[u8]) -> Vec<[u16; 2]> {
+    use etherparse::{NetSlice, TransportSlice};
+    let sliced = SlicedPacket::from_ethernet(frame).unwrap();
+    let mut sums = Vec::new();
+    if let Some(NetSlice::Ipv4(ip)) = &sliced.net {
+        sums.push([ip.header().header_checksum(), ip.header().to_header().calc_header_checksum()]);
+    }
+    let parsed = packet::parse(frame);
+    let segment = &frame[parsed.l4.into()..];
+    let (at, pseudo) = match sliced.transport.unwrap() {
+        TransportSlice::Tcp(_) => (16, true),
+        TransportSlice::Udp(_) => (6, true),
+        TransportSlice::Icmpv6(_) => (2, true),
+        TransportSlice::Icmpv4(_) => (2, false),
+        TransportSlice::Igmp(_) => panic!("nobody made one"),
+    };
+    let mut zeroed = segment.to_vec();
+    let is = u16::from_be_bytes([zeroed[at], zeroed[at + 1]]);
+    zeroed[at..at + 2].fill(0);
+    let addresses = parsed.addresses(frame).unwrap();
+    let should = match pseudo {
+        true => packet::checksum::transport(addresses, parsed.proto, &zeroed),
+        false => packet::checksum::finish(packet::checksum::add(0, &zeroed)),
+    };
+    sums.push([is, should]);
+    sums
+}
+
+/// Fields that can be set.
+fn settable() -> impl Iterator<Item = Field> {
+    Field::ALL.iter().copied().filter(|field| {
+        let actions = [Action::Set { field: *field, value: 0 }, Action::Drop];
+        let mut tables = Writer::new(Limits::for_rules(1)).unwrap();
+        let rule = Rule { group: 0, priority: 0, matching: Match::any(), actions: (&actions[..]).into() };
+        tables.insert(&rule).is_ok()
+    })
+}
+
+/// What may not become: the words that mean the same sum differ, 0 and 0xffff.
+fn same(sum: u16) -> u16 {
+    if sum == 0xffff { 0 } else { sum }
+}
+
+proptest! {
+    #[test]
+    fn a_field_that_is_set_is_what_a_key_finds_and_checksums_are_right(shape in shapes(), value in any::<u128>()) {
+        let frame = shape.frame();
+        let len = frame.len() as u32;
+        for field in settable() {
+            let value = value & field.largest();
+            let mut edited = Edited::new(&frame, len);
+            edited.apply(&Action::Set { field, value }).unwrap();
+            let now = whole(&edited, &frame);
+            let mut expected = read(&frame);
+            expected.set(Layer::Outer, field, value, field.largest());
+            // A port may say that a tunnel follows; fields of its headers are found then, which were payload before.
+            let key = read(&now);
+            for other in Field::ALL.iter().filter(|other| expected.get(Layer::Outer, **other).is_some()) {
+                prop_assert_eq!(key.get(Layer::Outer, *other), expected.get(Layer::Outer, *other), "{:?} by {:?}", other, field);
+            }
+            for [is, should] in sums(&now) {
+                prop_assert_eq!(same(is), same(should), "{:?}", field);
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_put_on_is_taken_off(shape in shapes(), v6 in any::<bool>(), vni in 0..1_u32 << 24, sport in any::<u16>()) {
+        let frame = shape.frame();
+        let address = |n| match v6 {
+            true => core::net::IpAddr::from([n; 16]),
+            false => core::net::IpAddr::from([n; 4]),
+        };
+        let ethernet = [[2; 6], [4; 6]];
+        let vxlan = Vxlan { ethernet, src: address(9), dst: address(8), tos: 4, ttl: 63, sport, vni };
+        let mut edited = Edited::new(&frame, frame.len() as u32);
+        edited.apply(&Action::VxlanEncap(vxlan)).unwrap();
+        let outside = whole(&edited, &frame);
+        let key = read(&outside);
+        prop_assert_eq!(key.get(Layer::Outer, Field::VxlanVni), Some(u128::from(vni)));
+        let version = if v6 { Header::Ipv6 } else { Header::Ipv4 };
+        prop_assert!(key.has(Layer::Outer, version));
+        let port = key.get(Layer::Outer, Field::UdpSrc).unwrap();
+        let right = if sport == 0 { port >= 49_152 } else { port == u128::from(sport) };
+        prop_assert!(right);
+        for field in Field::ALL {
+            prop_assert_eq!(key.get(Layer::Inner, *field), read(&frame).get(Layer::Outer, *field));
+        }
+        // Another reader finds all lengths right.
+        let sliced = SlicedPacket::from_ethernet(&outside).unwrap();
+        let etherparse::TransportSlice::Udp(udp) = sliced.transport.unwrap() else { panic!("no UDP") };
+        prop_assert_eq!(usize::from(udp.length()), frame.len() + 16);
+        if !v6 {
+            prop_assert_eq!(packet::checksum::ipv4(&outside[14..34]).unwrap().to_be_bytes(), [outside[24], outside[25]]);
+        }
+        let mut edited = Edited::new(&outside, outside.len() as u32);
+        edited.apply(&Action::VxlanDecap).unwrap();
+        prop_assert_eq!(whole(&edited, &outside), frame);
+    }
+
+    #[test]
+    fn no_bytes_and_no_value_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), len in 0..500_u32, value in any::<u128>()) {
+        for field in Field::ALL {
+            let mut edited = Edited::new(&bytes, len);
+            for action in [Action::Set { field: *field, value: value & field.largest() }, Action::VxlanDecap] {
+                edited.apply(&action).unwrap();
+            }
+            prop_assert!(edited.head().len() <= HEAD && edited.rest_from() <= len.max(bytes.len() as u32));
+        }
+    }
+}
+
+#[test]
+fn a_frame_that_would_be_too_long_is_refused() {
+    let ethernet = [[0; 6]; 2];
+    let address = core::net::IpAddr::from([1; 4]);
+    let vxlan = Vxlan { ethernet, src: address, dst: address, tos: 0, ttl: 1, sport: 1, vni: 1 };
+    let mut edited = Edited::new(&[0; 60], 65_535 - 50);
+    edited.apply(&Action::VxlanEncap(vxlan)).unwrap();
+    assert_eq!(edited.len(), 65_535);
+    assert_eq!(edited.apply(&Action::VxlanEncap(vxlan)).unwrap_err().0, 65_585);
+}
+
+#[test]
+fn a_verdict_edits_in_the_order_of_its_rules() {
+    let mut tables = Writer::new(Limits::for_rules(10)).unwrap();
+    let first = [Action::Set { field: Field::Ipv4Ttl, value: 9 }, Action::Jump(1)];
+    let second = [
+        Action::Set { field: Field::Ipv4Ttl, value: 5 },
+        Action::Set { field: Field::UdpDst, value: 53 },
+        Action::Queue(2),
+    ];
+    for (group, actions) in [(0, &first[..]), (1, &second[..])] {
+        let matching = Match::any().has(Layer::Outer, Header::Ipv4).unwrap();
+        tables.insert(&Rule { group, priority: 0, matching, actions: actions.into() }).unwrap();
+    }
+    tables.commit();
+    let shape = Shape {
+        v6: false,
+        vlan: false,
+        proto: 17,
+        addresses: [[1; 16], [2; 16]],
+        ports: [1, 2],
+        payload: vec![0; 20],
+    };
+    let frame = shape.frame();
+    let reader = tables.reader();
+    let burst = reader.burst(0);
+    let verdict = burst.classify(&mut read(&frame), frame.len() as u32);
+    assert_eq!((verdict.ending, verdict.is_edited()), (Ending::Queue(2), true));
+    let now = whole(&verdict.edit(&frame, frame.len() as u32).unwrap(), &frame);
+    let key = read(&now);
+    assert_eq!(
+        [Field::Ipv4Ttl, Field::UdpDst].map(|field| key.get(Layer::Outer, field)),
+        [Some(5), Some(53)]
+    );
+    assert!(sums(&now).iter().all(|[is, should]| is == should));
+}

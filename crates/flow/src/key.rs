@@ -5,7 +5,7 @@ use packet::{ETHERNET, Parsed, kind};
 use crate::field::{self, Field, Header, Layer, WORDS};
 
 /// The fields of a frame and its registers. Headers that are not there have zeros.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key {
     pub(crate) words: [u64; WORDS],
 }

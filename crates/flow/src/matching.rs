@@ -5,7 +5,7 @@ use crate::field::{self, Field, Header, Layer, WORDS};
 use crate::key::Key;
 
 /// Values under masks, at first of nothing: every frame matches.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Match {
     value: Key,
     mask: Key,

@@ -33,7 +33,7 @@ pub use rate::Rate;
 pub use schedule::{IDLE, Idle};
 pub use sizes::{RFC_2544, Sizes};
 pub use spec::{Arrivals, FlowDraw, KEYS, Spec, Target};
-pub use trace::{Skipped, Stamps, Trace, TraceInfo, each_frame};
+pub use trace::{Left, Skipped, Stamps, Trace, TraceInfo, each_frame, frames};
 pub use wire::{Line, MIN_FRAME, OVERHEAD, wire_bytes};
 pub use write::write_pcap;
 

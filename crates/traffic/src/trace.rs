@@ -177,20 +177,48 @@ impl Trace {
     }
 }
 
-/// Hands on every usable frame of a capture, whole, with its length before it was snapped, and ends early
-/// where `each` returns `false`. Frames without an Ethernet header get one, as in a [`Trace`].
+/// Hands on every usable frame of a capture, as [`frames`] does.
 ///
 /// # Errors
 /// The file cannot be opened, is empty or no capture.
-pub fn each_frame(
-    path: impl AsRef<Path>,
-    mut each: impl FnMut(&[u8], usize) -> bool,
-) -> Result<(), TraceError> {
+pub fn each_frame(path: impl AsRef<Path>, each: impl FnMut(&[u8], usize) -> bool) -> Result<(), TraceError> {
     let path = path.as_ref();
     let file = File::open(path).map_err(|source| TraceError::Open { path: path.into(), source })?;
-    let (mut frame, mut goes_on) = (Vec::new(), true);
-    let read = read::read(file, |raw| {
-        let Some(header) = goes_on.then(|| link::header(raw.link, raw.bytes)).flatten() else { return };
+    frames(path, file, each).map(|_| ())
+}
+
+/// What a capture has beside usable frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Frames that were left out; none for their length.
+    pub skipped: Skipped,
+    /// The capture ends in the middle of a record.
+    pub truncated: bool,
+}
+
+/// Hands on every usable frame of the capture `input`, whole, with its length before it was snapped, and ends early
+/// where `each` returns `false`. Frames without an Ethernet header get one, as in a [`Trace`]. Errors call it `name`.
+///
+/// # Errors
+/// It is empty or no capture.
+pub fn frames(
+    name: impl AsRef<Path>,
+    input: impl Read + Send,
+    mut each: impl FnMut(&[u8], usize) -> bool,
+) -> Result<Left, TraceError> {
+    let path = name.as_ref();
+    let (mut frame, mut goes_on, mut left) = (Vec::new(), true, Left::default());
+    let read = read::read(input, |raw| {
+        if !goes_on {
+            return;
+        }
+        let Some(header) = link::header(raw.link, raw.bytes) else {
+            match link::name(raw.link) {
+                Some(_) => left.skipped.malformed += 1,
+                None => left.skipped.unknown_link += 1,
+            }
+            return;
+        };
         frame.clear();
         let strip = match header {
             Header::Ethernet => 0,
@@ -204,10 +232,13 @@ pub fn each_frame(
         let len = (raw.len as usize).max(raw.bytes.len()) - strip + made;
         goes_on = each(&frame, len.max(usize::from(MIN_FRAME)));
     });
-    read.map(|_| ()).map_err(|refused| match refused {
+    let ended = read.map_err(|refused| match refused {
         Refused::Empty => TraceError::Empty(path.into()),
         Refused::NotACapture => TraceError::NotACapture(path.into()),
-    })
+    })?;
+    left.skipped.malformed += ended.malformed;
+    left.truncated = ended.truncated;
+    Ok(left)
 }
 
 /// A flow's name while a capture is read.

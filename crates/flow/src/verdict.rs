@@ -8,7 +8,7 @@ use crate::records::Record;
 use crate::sizes::CHAIN;
 
 /// What becomes of a frame in the end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ending {
     /// To this receive queue.
     Queue(u16),

@@ -5,6 +5,7 @@ mod bench;
 mod calibrate;
 mod compare;
 mod experiment;
+mod flow;
 mod live;
 mod profile;
 mod queue;
@@ -26,6 +27,8 @@ pub(crate) enum Command {
     Advise(advise::Advise),
     /// Show what is in a capture
     Trace(trace::Options),
+    /// Run a capture through a file of flow rules, as testpmd takes them
+    Flow(flow::Options),
     /// Run a published figure again and judge its claims
     Experiment(experiment::Experiment),
     /// Run the rings between real threads on this machine
@@ -55,6 +58,7 @@ impl Command {
             Command::Experiment(options) => return experiment::run(options),
             Command::Advise(options) => advise::run(options),
             Command::Trace(options) => trace::run(&options),
+            Command::Flow(options) => flow::run(&options),
             Command::Live(options) => live::run(options),
             Command::Bench(options) => bench::run(options),
             Command::Calibrate(options) => calibrate::run(options),

@@ -2,7 +2,7 @@
 //!
 //! `setup` reads the options of a comparison, `point` is one run of the model, `span` the time in which it counts,
 //! `search` the largest load without a drop. `jobs` runs many points at once and gives their `row`s. `queues` and
-//! `transfer` are systems of another kind, whose numbers are `measured`.
+//! `transfer` are systems of another kind, whose numbers are `measured`. `rules` runs a capture through flow tables.
 
 mod alone;
 pub(crate) mod capture;
@@ -14,6 +14,7 @@ pub(crate) mod point;
 pub(crate) mod ports;
 pub(crate) mod queues;
 pub(crate) mod row;
+pub(crate) mod rules;
 pub(crate) mod search;
 pub(crate) mod setup;
 pub(crate) mod shown;

@@ -1,9 +1,10 @@
 //! Captures as commands read them: telling how far they are.
 
 use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
-use traffic::{Trace, TraceError};
+use traffic::{Left, Trace, TraceError};
 
 use crate::show::out;
 
@@ -12,8 +13,20 @@ use crate::show::out;
 /// # Errors
 /// As [`Trace::open`].
 pub(crate) fn open(path: &Path) -> Result<Trace, TraceError> {
+    Trace::read(path, file(path)?)
+}
+
+/// Hands on the frames of a capture, as [`traffic::frames`] does, with a bar over its bytes.
+///
+/// # Errors
+/// The file cannot be opened, is empty or no capture.
+pub(crate) fn frames(path: &Path, each: impl FnMut(&[u8], usize) -> bool) -> Result<Left, TraceError> {
+    traffic::frames(path, file(path)?, each)
+}
+
+fn file(path: &Path) -> Result<impl Read + Send, TraceError> {
     let failed = |source| TraceError::Open { path: path.into(), source };
     let file = File::open(path).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
-    Trace::read(path, out::bytes(bytes, "reading").wrap_read(file))
+    Ok(out::bytes(bytes, "reading").wrap_read(file))
 }

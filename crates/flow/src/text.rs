@@ -1,7 +1,7 @@
 //! Rules as text: files of the flow commands that DPDK's testpmd takes.
 //!
 //! [`read`] obeys the commands of a file in order and tells the rules that there are at its end. What a file may say, and
-//! where this differs from testpmd: docs/flow-rules.md.
+//! where this differs from testpmd: docs/flow-tables.md.
 //!
 //! ```
 //! let text = "flow create 0 ingress pattern eth / ipv4 / udp dst is 53 / end actions queue index 3 / end";

@@ -105,3 +105,27 @@ fn another_profile_another_winner() {
         assert!(found, "{verdict}");
     }
 }
+
+#[test]
+fn every_capture_goes_through_rules() {
+    const TEST: &str = "every_capture_goes_through_rules";
+    let captures = captures();
+    if captures.is_empty() {
+        skipped(TEST, "captures");
+    }
+    let rules = concat!(env!("CARGO_MANIFEST_DIR"), "/../../experiments/flow/example.flow");
+    for capture in captures {
+        let line = format!("flow {rules} --repeat 0 --json --pcap {}", word(&capture));
+        let text = shown(&line);
+        assert_eq!(text, shown(&line), "{}", capture.display());
+        let out: Value = serde_json::from_str(&text).unwrap();
+        let sum = |list: &str, of: &dyn Fn(&Value) -> bool| -> u64 {
+            let all = out[list].as_array().unwrap().iter().filter(|one| of(one));
+            all.map(|one| one["frames"].as_u64().unwrap()).sum()
+        };
+        let frames = out["capture"]["frames"].as_u64().unwrap();
+        assert!(frames > 0 && frames == sum("endings", &|_| true), "{}", capture.display());
+        assert_eq!(frames, sum("groups", &|group| group["group"] == 0), "{}", capture.display());
+        assert!(sum("rules", &|rule| rule["group"] == 0) > frames / 2, "{}", capture.display());
+    }
+}

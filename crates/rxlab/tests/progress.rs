@@ -47,13 +47,16 @@ fn every_long_command_tells_what_it_does() {
     let (plan, pcap) = (dir.path().join("plan.toml"), dir.path().join("x.pcap"));
     fs::write(&plan, PLAN).unwrap();
     fs::write(&pcap, one_frame()).unwrap();
-    let (plan, pcap) = (plan.display(), pcap.display());
+    let rules = dir.path().join("x.flow");
+    fs::write(&rules, "flow create 0 pattern eth / end actions drop / end\n").unwrap();
+    let (plan, pcap, rules) = (plan.display(), pcap.display(), rules.display());
     let small = "--cores 1 --ports 1 --placements 1 --limit-ms 4 --trial-ms 1 --rate 3";
     for (args, parts) in [
         (format!("experiment run {plan}"), &["simulating", "/3"][..]),
         (format!("compare {small} --interfaces privring"), &["comparing", "/"]),
         (format!("compare {small} --interfaces privring --pcap {pcap}"), &["reading", "100 B", "comparing"]),
         (format!("trace {pcap}"), &["reading", "100 B", "counting"]),
+        (format!("flow {rules} --pcap {pcap} --repeat 3"), &["reading", "100 B", "looking up", "/3"]),
         ("queue --customers 400000".into(), &["simulating"]),
         ("tcp --bytes 10000".into(), &["simulating"]),
         ("live --packets 5000 --interfaces privring".into(), &["running live", "/1"]),

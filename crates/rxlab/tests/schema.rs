@@ -49,7 +49,7 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "advise",
     "bench live",
     "bench model",
@@ -58,6 +58,7 @@ const COMMANDS: [&str; 14] = [
     "compare",
     "experiment list",
     "experiment run",
+    "flow",
     "live",
     "profile list",
     "profile show",
@@ -135,6 +136,28 @@ fn captures() {
     let own =
         holds("compare", &format!("compare --pcap {path} --rate own --no-search --cores 2 --placements 1"));
     assert_eq!((&own["defaults"]["rate"], &own["traffic"]["info"]["packets"]), (&json!("own"), &json!(400)));
+}
+
+#[test]
+fn flow_rules() {
+    let dir = TempDir::new().unwrap();
+    let (pcap, rules) = (capture(dir.path()), dir.path().join("x.flow"));
+    let text = "flow create 0 pattern eth / ipv4 src is 10.0.0.1 src last 10.0.0.2 / end actions count / queue index 1 / end\n\
+        flow create 0 priority 1 pattern ipv4 src is 10.0.0.3 / end actions jump group 7 / end\n\
+        flow create 0 priority 2 pattern eth / ipv4 src is 10.0.0.1 / end actions rss queues 1 2 end / end\n\
+        set verbose 1\nflow query 0 0 count\n";
+    fs::write(&rules, text).unwrap();
+    let line = format!("flow {} --pcap {pcap}", word(&rules));
+    let found = holds("flow", &format!("{line} --repeat 0"));
+    let shares: Vec<_> = found["rules"].as_array().unwrap().iter().map(|rule| &rule["frames"]).collect();
+    assert_eq!(shares, [&json!(200), &json!(100), &json!(0)]);
+    assert_eq!((&found["rules"][0]["entries"], &found["rules"][2]["shadowed_by"]), (&json!(2), &Value::Null));
+    assert_eq!((&found["lookup"], &found["ignored_lines"]), (&Value::Null, &json!(1)));
+    let missed: Vec<_> = found["groups"].as_array().unwrap().iter().map(|group| &group["missed"]).collect();
+    assert_eq!(missed, [&json!(100), &json!(100)]);
+    assert_eq!(found, common::json(&format!("{line} --repeat 0")), "the same bytes");
+    let timed = holds("flow", &format!("{line} --repeat 2 --group 0"));
+    assert_eq!((&timed["lookup"]["lookups"], &timed["lookup"]["repeats"]), (&json!(65600), &json!(2)));
 }
 
 #[test]

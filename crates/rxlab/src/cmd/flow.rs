@@ -4,8 +4,6 @@
 
 mod data;
 mod show;
-#[cfg(test)]
-mod tests;
 
 use std::path::PathBuf;
 
@@ -32,7 +30,7 @@ Examples:
 A line of the file is a command of DPDK's testpmd:
   flow create 0 ingress pattern eth / ipv4 src is 10.0.0.0 src prefix 8 / udp dst is 53 / end actions queue index 3 / end
   flow create 0 group 1 priority 2 ingress pattern eth / ipv4 / udp / vxlan vni is 7 / eth / end actions count / drop / end
-and flow validate, destroy, flush, query, set vxlan. docs/flow-rules.md has the items, fields and actions.
+and flow validate, destroy, flush, query, set vxlan. docs/flow-tables.md has the items, fields and actions.
 
 Frames begin in group 0; in each group the rule with the lowest priority number acts, of equal ones the more specific.
 A look-up is a frame's whole way through the groups. It is timed with keys that are ready in memory, in bursts of 32,

@@ -1,6 +1,8 @@
 //! A rule file over a capture: which rule takes which frames, and what a look-up costs.
 
 pub(crate) mod lookup;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 14] = schemas![
+const SCHEMAS: [(&str, &str); 15] = schemas![
     "advise" in "advise",
     "bench live" in "bench-live",
     "bench model" in "bench-model",
@@ -44,6 +44,7 @@ const SCHEMAS: [(&str, &str); 14] = schemas![
     "compare" in "compare",
     "experiment list" in "experiment-list",
     "experiment run" in "experiment-run",
+    "flow" in "flow",
     "live" in "live",
     "profile list" in "profile-list",
     "profile show" in "profile-show",

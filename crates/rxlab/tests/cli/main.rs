@@ -8,6 +8,7 @@ mod common;
 mod comparisons;
 mod errors;
 mod experiments;
+mod flow;
 mod output;
 mod systems;
 

@@ -17,7 +17,9 @@ fn output_is_plain_where_it_is_no_terminal() {
 
 #[test]
 fn every_command_has_help_with_examples() {
-    for command in [&["compare"][..], &["trace"], &["experiment"], &["profile"], &["live"], &["bench"], &[]] {
+    for command in
+        [&["compare"][..], &["trace"], &["flow"], &["experiment"], &["profile"], &["live"], &["bench"], &[]]
+    {
         let args: Vec<&str> = command.iter().copied().chain(["--help"]).collect();
         let help = shown(&args);
         assert!(help.contains("Examples:"), "{command:?}");

@@ -13,8 +13,8 @@ use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
 /// Characters of a pattern and of actions that a terminal shows.
-const PATTERN: usize = 44;
-const ACTIONS: usize = 24;
+const PATTERN: usize = 40;
+const ACTIONS: usize = 20;
 /// Rules that a sentence names.
 const NAMED: usize = 10;
 
@@ -212,12 +212,12 @@ fn remarks(options: &Options, found: &Found) -> Vec<String> {
             let by = &rules[found.shadowed[*index]?];
             Some(format!("{} by {} (line {})", rules[*index].number, by.number, by.line))
         });
-        let n = plural(shadowed.len() as u64, "rule");
-        all.push(format!("Shadowed, so that no frame can reach them, {n}: {}", some(named)));
+        let whom = if shadowed.len() == 1 { "it: rule".into() } else { format!("{} rules:", shadowed.len()) };
+        all.push(format!("Shadowed, so that no frame can reach {whom} {}", some(named)));
     }
     let memory = &found.memory;
     all.push(format!("Tables: {} of at most {}, told by the limits", size(memory.bytes), size(memory.most)));
-    all.extend(found.lookup.as_ref().map(timed));
+    all.extend(found.lookup.as_ref().map(|lookup| timed(lookup, found)));
     all
 }
 
@@ -229,17 +229,17 @@ fn some(mut all: impl Iterator<Item = String>) -> String {
     first.join(", ") + &end
 }
 
-fn timed(l: &Lookup) -> String {
+fn timed(l: &Lookup, found: &Found) -> String {
     let frames = match l.lookups / l.frames.max(1) {
+        1 if l.frames as u64 == found.seen.all.frames => "all frames".into(),
         1 => format!("the first {} frames", l.frames),
-        times => format!("{} frames {times} times over", l.frames),
+        times => format!("all frames, {times} times over"),
     };
+    let passes =
+        if l.repeats == 1 { "the only pass".into() } else { format!("median of {} passes", l.repeats) };
+    let [median, least, most] = [l.median_ns, l.least_ns, l.most_ns].map(num);
     format!(
-        "Look-up: {} ns a frame, median of {} ({} to {}), in bursts of {BURST} of {frames}, keys ready in memory",
-        num(l.median_ns),
-        plural(l.repeats.into(), "pass").replace("passs", "passes"),
-        num(l.least_ns),
-        num(l.most_ns),
+        "Look-up: {median} ns a frame, {passes} ({least} to {most}), {frames} in bursts of {BURST}, keys ready in memory"
     )
 }
 

@@ -1,4 +1,0 @@
-//! Tests of what is written, on a capture of a few frames.
-
-#[test]
-fn todo() {}

@@ -14,7 +14,7 @@ use crate::show::table::{Table, num, number, words};
 
 /// Characters of a pattern and of actions that a terminal shows.
 const PATTERN: usize = 40;
-const ACTIONS: usize = 20;
+const ACTIONS: usize = 24;
 /// Rules that a sentence names.
 const NAMED: usize = 10;
 
@@ -22,7 +22,7 @@ const NAMED: usize = 10;
 pub(super) fn text(options: &Options, found: &Found) -> String {
     let mut text = lines(options, found).join("\n") + "\n\n";
     let colour = out::colour();
-    let _ = write!(text, "{}\n", endings(found).text(colour));
+    let _ = writeln!(text, "{}", endings(found).text(colour));
     let rules = rules(options, found, true);
     if !rules.rows.is_empty() {
         let _ = write!(text, "{}\n{}\n", heading(options, found), rules.text(colour));
@@ -142,8 +142,8 @@ fn heading(options: &Options, found: &Found) -> String {
     let matched = chosen(options, found, |index, _| found.hits[index].frames > 0).len();
     let of = options.group.map_or(String::new(), |group| format!(" of group {group}"));
     match matched > options.top {
-        true => format!("The {} busiest of {matched} rules{of} that match frames", options.top),
-        false => format!("The {}{of} that match frames", plural(matched as u64, "rule")),
+        true => format!("Rules{of} that match frames, the {} busiest of {matched}:", options.top),
+        false => format!("Rules{of} that match frames, {matched}:"),
     }
 }
 

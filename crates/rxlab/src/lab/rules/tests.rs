@@ -74,7 +74,7 @@ fn frames_end_where_a_list_of_rules_sends_them() {
 
     // Each frame is looked up in group 0, and each look-up hits a rule or misses.
     assert_eq!(found.groups[&0].frames, frames.len() as u64);
-    assert_eq!((found.groups[&0].entries, found.groups[&0].masks), (7, 6));
+    assert_eq!((found.groups[&0].entries, found.groups[&0].masks), (7, 7));
     // The prefix takes all frames of the address behind it.
     assert_eq!(found.shadowed, [None, None, None, None, Some(1), None, None, None, None]);
     assert_eq!(found.hits[4].frames, 0);

@@ -156,7 +156,7 @@ fn commands_leave_rules_with_testpmds_numbers() {
     let file = read(&(three + "flow query 3 1 count # later\nset verbose 1\nstart\nflow list 3"));
     assert_eq!(file.rules.iter().map(|r| r.queried).collect::<Vec<_>>(), [false, true, false]);
     assert_eq!(file.ignored, 3);
-    assert_eq!(read("\u{feff}".trim_start_matches('\u{feff}')), RuleFile::default());
+    assert_eq!(read("\r\n  # nothing\n"), RuleFile::default());
     let line =
         "flow create 0 group 7 priority 9 group 4 ingress pattern eth / end actions jump group 6 / end";
     let file = read(line);

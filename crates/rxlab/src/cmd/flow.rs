@@ -27,14 +27,13 @@ Examples:
   rxlab flow rules.flow --pcap capture.pcap --repeat 0 --json
   rxlab flow rules.flow --pcap capture.pcap --html rules.html
 
-A line of the file is a command of DPDK's testpmd:
-  flow create 0 ingress pattern eth / ipv4 src is 10.0.0.0 src prefix 8 / udp dst is 53 / end actions queue index 3 / end
-  flow create 0 group 1 priority 2 ingress pattern eth / ipv4 / udp / vxlan vni is 7 / eth / end actions count / drop / end
-and flow validate, destroy, flush, query, set vxlan. docs/flow-tables.md has the items, fields and actions.
+A line of the file is a command of DPDK's testpmd, such as:
+  flow create 0 ingress pattern eth / ipv4 / udp dst is 53 / end actions queue index 3 / end
+or flow validate, destroy, flush, query, or set vxlan. docs/flow-tables.md has items, fields and actions.
 
-Frames begin in group 0; in each group the rule with the lowest priority number acts, of equal ones the more specific.
-A look-up is a frame's whole way through the groups. It is timed with keys that are ready in memory, in bursts of 32,
-on the capture's first 262144 frames; the median of the passes is shown with the fastest and the slowest.")]
+Frames begin in group 0. In each group the rule with the lowest priority number acts, of equal ones the more specific.
+A look-up is a frame's whole way through the groups. The times are those of the capture's first 262144 frames in bursts of
+32, with keys that are ready in memory: the median of the passes, with the fastest and the slowest.")]
 pub(crate) struct Options {
     /// The rules: commands of testpmd, one a line
     rules: PathBuf,

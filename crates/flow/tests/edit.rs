@@ -66,28 +66,24 @@ fn whole(edited: &Edited, old: &[u8]) -> Vec<u8> {
 
 /// The checksums of a frame, as it has them and as they should be.
 fn sums(frame: &[u8]) -> Vec<[u16; 2]> {
-    use etherparse::{NetSlice, TransportSlice};
-    let sliced = SlicedPacket::from_ethernet(frame).unwrap();
     let mut sums = Vec::new();
-    if let Some(NetSlice::Ipv4(ip)) = &sliced.net {
-        sums.push([ip.header().header_checksum(), ip.header().to_header().calc_header_checksum()]);
-    }
     let parsed = packet::parse(frame);
-    let segment = &frame[parsed.l4.into()..];
-    let (at, pseudo) = match sliced.transport.unwrap() {
-        TransportSlice::Tcp(_) => (16, true),
-        TransportSlice::Udp(_) => (6, true),
-        TransportSlice::Icmpv6(_) => (2, true),
-        TransportSlice::Icmpv4(_) => (2, false),
-        TransportSlice::Igmp(_) => panic!("nobody made one"),
+    let (l3, l4) = (usize::from(parsed.l3), usize::from(parsed.l4));
+    if parsed.is_ipv4() {
+        let is = u16::from_be_bytes([frame[l3 + 10], frame[l3 + 11]]);
+        sums.push([is, packet::checksum::ipv4(&frame[l3..l4]).unwrap()]);
+    }
+    let at = match parsed.proto {
+        6 => 16,
+        17 => 6,
+        _ => 2,
     };
-    let mut zeroed = segment.to_vec();
-    let is = u16::from_be_bytes([zeroed[at], zeroed[at + 1]]);
-    zeroed[at..at + 2].fill(0);
-    let addresses = parsed.addresses(frame).unwrap();
-    let should = match pseudo {
-        true => packet::checksum::transport(addresses, parsed.proto, &zeroed),
-        false => packet::checksum::finish(packet::checksum::add(0, &zeroed)),
+    let mut segment = frame[l4..].to_vec();
+    let is = u16::from_be_bytes([segment[at], segment[at + 1]]);
+    segment[at..at + 2].fill(0);
+    let should = match parsed.proto {
+        1 => packet::checksum::finish(packet::checksum::add(0, &segment)),
+        proto => packet::checksum::transport(parsed.addresses(frame).unwrap(), proto, &segment),
     };
     sums.push([is, should]);
     sums

@@ -19,6 +19,7 @@ mod run;
 mod seen;
 mod shared;
 mod stamp;
+pub mod tables;
 mod threads;
 mod tunnel;
 mod watch;

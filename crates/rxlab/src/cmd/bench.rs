@@ -1,6 +1,8 @@
 //! `rxlab bench`: how fast this program itself is, and the interfaces beside others on this machine.
 
+mod built;
 mod child;
+mod flow;
 mod live;
 mod model;
 mod peer;
@@ -20,6 +22,7 @@ Examples:
   rxlab bench model --sampling 1 --repeats 3 --json
   rxlab bench threads --workers 3 --packets 20000000
   rxlab bench live --quick
+  rxlab bench flow --rules 1000,1000000
 
 Run nothing else meanwhile: figures are of the wall clock, the median of the repeats.")]
 pub(crate) struct Bench {
@@ -35,6 +38,8 @@ enum What {
     Threads(threads::ThreadsBench),
     /// The DPDK driver's interfaces, other DPDK drivers and the machine's limits, side by side
     Live(live::LiveBench),
+    /// Flow tables: look-ups beside DPDK's tables, changes, and forwarding beside changes
+    Flow(flow::FlowBench),
 }
 
 /// Runs it.
@@ -46,6 +51,7 @@ pub(crate) fn run(options: Bench) -> Result<(), Fail> {
         What::Model(options) => model::run(*options),
         What::Threads(options) => threads::run(&options),
         What::Live(options) => live::run(&options),
+        What::Flow(options) => flow::run(&options),
     }
 }
 

@@ -35,8 +35,9 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 15] = schemas![
+const SCHEMAS: [(&str, &str); 16] = schemas![
     "advise" in "advise",
+    "bench flow" in "bench-flow",
     "bench live" in "bench-live",
     "bench model" in "bench-model",
     "bench threads" in "bench-threads",

@@ -1,4 +1,4 @@
-//! A run of rxbench: started, told when to begin, paused, ended, and never left behind.
+//! A run of rxbench or rxlookup: started, told when to begin, paused, ended, and never left behind.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -16,7 +16,7 @@ use crate::fail::Fail;
 /// Lines of stderr that an error quotes.
 const QUOTED: usize = 3;
 
-/// A line of rxbench.
+/// A line of rxbench or rxlookup.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Event {
@@ -33,6 +33,27 @@ pub(crate) enum Event {
     Measured,
     /// Tasks poll no more.
     Stopped(Claims),
+    /// New tables are filled.
+    Filled {
+        /// Seconds that it took.
+        seconds: f64,
+        /// Bytes of DPDK's heap.
+        bytes: u64,
+    },
+    /// They are not: there is no room.
+    Full {
+        /// What the library says.
+        why: String,
+    },
+    /// What look-ups took.
+    Lookups {
+        /// Nanoseconds of one.
+        ns: f64,
+        /// How many there were.
+        lookups: u64,
+        /// How many found their rule.
+        found: u64,
+    },
     /// Ports are closed.
     End {
         /// Buffers that did not come back.
@@ -156,7 +177,15 @@ impl Child {
     /// # Errors
     /// The process ended.
     pub(crate) fn tell(&mut self) -> Result<(), Fail> {
-        let told = self.stdin.as_mut().is_some_and(|stdin| stdin.write_all(b"\n").is_ok());
+        self.say("")
+    }
+
+    /// Writes it a line.
+    ///
+    /// # Errors
+    /// The process ended.
+    pub(crate) fn say(&mut self, line: &str) -> Result<(), Fail> {
+        let told = self.stdin.as_mut().is_some_and(|stdin| writeln!(stdin, "{line}").is_ok());
         if told { Ok(()) } else { Err(self.ended()) }
     }
 

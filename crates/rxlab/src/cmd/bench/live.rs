@@ -1,16 +1,15 @@
 //! `rxlab bench live`: our interfaces and other DPDK drivers, driven by one program on the same two CPUs, in turn.
 
-use std::path::{Path, PathBuf};
-use std::{env, fs};
+use std::fs;
+use std::path::PathBuf;
 
-use clap::Args;
-use rustix::thread::{CpuSet, sched_getaffinity};
-
+use crate::cmd::bench::built;
 use crate::cmd::bench::peer::{App, Case, Kind, PEERS, Peer};
 use crate::cmd::bench::sample::{MEMORY_MB, Stage};
 use crate::cmd::bench::tally::Tally;
 use crate::fail::Fail;
 use crate::show::out;
+use clap::Args;
 
 /// The program and the driver, as `make dpdk` leaves them.
 const RXBENCH: &str = "bench/rxbench";
@@ -158,47 +157,24 @@ impl LiveBench {
     }
 
     fn stage(&self, cases: &[Case]) -> Result<Stage, Fail> {
-        let build = self.build.clone().unwrap_or_else(built);
+        let build = self.build.clone().unwrap_or_else(built::directory);
         let (rxbench, driver) = (build.join(RXBENCH), build.join(DRIVER));
-        present(&rxbench, "")?;
+        built::present(&rxbench, "")?;
         if cases.iter().any(|case| case.peer.ours()) {
-            present(&driver, ", or leave its interfaces out with --only")?;
+            built::present(&driver, ", or leave its interfaces out with --only")?;
         }
         huge_pages()?;
         let driver = fs::canonicalize(&driver).unwrap_or(driver);
         let (samples, ms) = (self.samples, self.ms);
-        Ok(Stage { rxbench, driver, cpus: self.cpus()?, samples, ms, check: self.check, mixed: self.mixed })
-    }
-
-    fn cpus(&self) -> Result<[usize; 2], Fail> {
-        let mine = sched_getaffinity(None).map_err(|e| Fail::new(format!("CPUs of this process: {e}")))?;
-        let mine: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| mine.is_set(cpu)).collect();
-        let chosen = self.cpus.as_deref().unwrap_or(&mine[..mine.len().min(2)]);
-        match *chosen {
-            [a, b] if a != b && mine.contains(&a) && mine.contains(&b) => Ok([a, b]),
-            _ => {
-                let text = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
-                Err(Fail::new(format!("--cpus {}: allowed: two of {}", text(chosen), text(&mine))))
-            }
-        }
-    }
-}
-
-/// Where `make dpdk` builds: below the working directory, else below the tree that holds this program.
-fn built() -> PathBuf {
-    let build = Path::new("dpdk/build");
-    let program = env::current_exe().ok();
-    let above = program.iter().flat_map(|path| path.ancestors());
-    let found = above.map(|dir| dir.join(build)).find(|dir| dir.join(RXBENCH).exists());
-    if build.join(RXBENCH).exists() { build.into() } else { found.unwrap_or_else(|| build.into()) }
-}
-
-fn present(file: &Path, or_else: &str) -> Result<(), Fail> {
-    if file.is_file() {
-        Ok(())
-    } else {
-        let file = file.display();
-        Err(Fail::new(format!("{file}: not there: run make dpdk, name its directory with --build{or_else}")))
+        Ok(Stage {
+            rxbench,
+            driver,
+            cpus: built::cpus(self.cpus.as_deref())?,
+            samples,
+            ms,
+            check: self.check,
+            mixed: self.mixed,
+        })
     }
 }
 

@@ -1,0 +1,35 @@
+//! Time in ticks of the processor, which a burst's look-ups are timed by: the system's clock would take as long as some
+//! of them.
+
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// How long ticks are held against the system's clock.
+const CALIBRATION: Duration = Duration::from_millis(20);
+
+/// Ticks now, once all instructions before are done.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn ticks() -> u64 {
+    let mut cpu = 0;
+    // SAFETY: it writes to `cpu` alone, and every x86-64 that DPDK runs on has it.
+    unsafe { core::arch::x86_64::__rdtscp(&mut cpu) }
+}
+
+/// Nanoseconds since the first call.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn ticks() -> u64 {
+    static START: OnceLock<Instant> = OnceLock::new();
+    START.get_or_init(Instant::now).elapsed().as_nanos() as u64
+}
+
+/// Nanoseconds of a tick.
+pub(super) fn ns() -> f64 {
+    static NS: OnceLock<f64> = OnceLock::new();
+    *NS.get_or_init(|| {
+        let (time, begin) = (Instant::now(), ticks());
+        while time.elapsed() < CALIBRATION {}
+        let spent = time.elapsed();
+        spent.as_nanos() as f64 / (ticks() - begin) as f64
+    })
+}

@@ -65,6 +65,7 @@ long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p model --test views
 	MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p flow --lib --test tables
+	cargo test --release -p flow --test pairs --test full -- --ignored --nocapture
 	$(MAKE) tsan
 	$(MAKE) advice
 	fuzz/run 600

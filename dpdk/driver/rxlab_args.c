@@ -16,7 +16,7 @@
 
 static const char *const library_keys[] = {
 	"iface", "shared", "ring", "ax", "group", "batch", "timeout_ns", "threads", "refill", "reorder", "source",
-	"emulate", "rx_rate", "tx_rate", "link_speed",
+	"emulate", "rx_rate", "tx_rate", "link_speed", "flow_rules",
 };
 
 struct parse {

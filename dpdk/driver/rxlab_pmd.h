@@ -11,7 +11,7 @@
 /**
  * Outcomes of a received frame.
  */
-#define RXLAB_OUTCOMES 9
+#define RXLAB_OUTCOMES 11
 
 /**
  * Named counters of a host half.
@@ -19,14 +19,19 @@
 #define RXLAB_HOST_COUNTERS 8
 
 /**
- * Entries of the largest indirection table.
+ * Room for the line.
  */
-#define RXLAB_RETA 512
+#define RXLAB_FLOW_TEXT 256
 
 /**
- * Bytes of the longest RSS key.
+ * The largest mark of a rule. A completion has 0 for none, and counts marks from 1.
  */
-#define RXLAB_KEY 52
+#define RXLAB_LAST_MARK (UINT32_MAX - 2)
+
+/**
+ * The mark of a completion whose frame has a flag alone.
+ */
+#define RXLAB_FLAG UINT32_MAX
 
 /**
  * The most Rx and the most Tx queues of a port.
@@ -47,6 +52,16 @@
  * Bytes of a tag: number and flow.
  */
 #define RXLAB_TAG 16
+
+/**
+ * Entries of the largest indirection table.
+ */
+#define RXLAB_RETA 512
+
+/**
+ * Bytes of the longest RSS key.
+ */
+#define RXLAB_KEY 52
 
 /**
  * Addresses that a port listens to.
@@ -84,6 +99,11 @@
 #define RXLAB_HASHED (1 << 20)
 
 /**
+ * The mark is metadata of flow rules.
+ */
+#define RXLAB_META (1 << 21)
+
+/**
  * Where a port's frames come from.
  */
 enum rxlab_source {
@@ -110,6 +130,44 @@ enum rxlab_source {
 };
 
 /**
+ * The part of a call that is wrong.
+ */
+enum rxlab_flow_part {
+  /**
+   * None of those below.
+   */
+  RXLAB_FLOW_PART_WHOLE,
+  /**
+   * The group.
+   */
+  RXLAB_FLOW_PART_GROUP,
+  /**
+   * A term of the match, of the number that comes with it.
+   */
+  RXLAB_FLOW_PART_TERM,
+  /**
+   * The terms together.
+   */
+  RXLAB_FLOW_PART_TERMS,
+  /**
+   * An action, of the number that comes with it.
+   */
+  RXLAB_FLOW_PART_ACTION,
+  /**
+   * The actions together.
+   */
+  RXLAB_FLOW_PART_ACTIONS,
+  /**
+   * The rule's name.
+   */
+  RXLAB_FLOW_PART_HANDLE,
+  /**
+   * There is no room.
+   */
+  RXLAB_FLOW_PART_ROOM,
+};
+
+/**
  * What the NIC core does when no port has work.
  */
 enum rxlab_idle {
@@ -126,6 +184,87 @@ enum rxlab_idle {
    */
   RXLAB_IDLE_SLEEP,
 };
+
+/**
+ * A header that is there or not.
+ */
+enum rxlab_header
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Ethernet.
+   */
+  RXLAB_HEADER_ETHERNET,
+  /**
+   * At least one VLAN tag.
+   */
+  RXLAB_HEADER_VLAN,
+  /**
+   * At least two VLAN tags.
+   */
+  RXLAB_HEADER_QINQ,
+  /**
+   * An MPLS label. What follows the labels is not looked at.
+   */
+  RXLAB_HEADER_MPLS,
+  /**
+   * IPv4.
+   */
+  RXLAB_HEADER_IPV4,
+  /**
+   * IPv6.
+   */
+  RXLAB_HEADER_IPV6,
+  /**
+   * A part of an IP packet. It has no transport header here, the first part neither: all parts match alike.
+   */
+  RXLAB_HEADER_FRAGMENT,
+  /**
+   * TCP.
+   */
+  RXLAB_HEADER_TCP,
+  /**
+   * UDP.
+   */
+  RXLAB_HEADER_UDP,
+  /**
+   * SCTP.
+   */
+  RXLAB_HEADER_SCTP,
+  /**
+   * ICMP for IPv4.
+   */
+  RXLAB_HEADER_ICMP,
+  /**
+   * ICMPv6.
+   */
+  RXLAB_HEADER_ICMP6,
+  /**
+   * GRE.
+   */
+  RXLAB_HEADER_GRE,
+  /**
+   * GRE with a key.
+   */
+  RXLAB_HEADER_GRE_KEY,
+  /**
+   * VXLAN: UDP to port 4789.
+   */
+  RXLAB_HEADER_VXLAN,
+  /**
+   * GENEVE: UDP to port 6081.
+   */
+  RXLAB_HEADER_GENEVE,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rxlab_header rxlab_header;
+#else
+typedef uint8_t rxlab_header;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
 
 /**
  * What became of a frame at the card: delivered, or dropped and why. The same name is the CLI's column, the
@@ -172,12 +311,332 @@ enum rxlab_outcome
    * The port's link is down.
    */
   RXLAB_OUTCOME_LINK_DOWN,
+  /**
+   * A flow rule drops it.
+   */
+  RXLAB_OUTCOME_FLOW_DROP,
+  /**
+   * No flow rule decides about it: the port is isolated, or the rules led it through too many groups.
+   */
+  RXLAB_OUTCOME_FLOW_MISS,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
 typedef enum rxlab_outcome rxlab_outcome;
 #else
 typedef uint8_t rxlab_outcome;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A field of a header, or a register.
+ */
+enum rxlab_field
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Destination address, 48 bits.
+   */
+  RXLAB_FIELD_ETH_DST,
+  /**
+   * Source address, 48 bits.
+   */
+  RXLAB_FIELD_ETH_SRC,
+  /**
+   * Type of what follows the tags.
+   */
+  RXLAB_FIELD_ETH_TYPE,
+  /**
+   * Tag control of the first tag: priority, DEI, and the identifier in the lower 12 bits.
+   */
+  RXLAB_FIELD_VLAN_TCI,
+  /**
+   * Tag control of the second tag.
+   */
+  RXLAB_FIELD_QINQ_TCI,
+  /**
+   * Label of the first entry of the stack, 20 bits.
+   */
+  RXLAB_FIELD_MPLS_LABEL,
+  /**
+   * Its traffic class, 3 bits.
+   */
+  RXLAB_FIELD_MPLS_CLASS,
+  /**
+   * Whether it is the bottom of the stack.
+   */
+  RXLAB_FIELD_MPLS_BOTTOM,
+  /**
+   * Its time to live.
+   */
+  RXLAB_FIELD_MPLS_TTL,
+  /**
+   * Source address.
+   */
+  RXLAB_FIELD_IPV4_SRC,
+  /**
+   * Destination address.
+   */
+  RXLAB_FIELD_IPV4_DST,
+  /**
+   * Protocol.
+   */
+  RXLAB_FIELD_IPV4_PROTO,
+  /**
+   * Type of service: DSCP and ECN.
+   */
+  RXLAB_FIELD_IPV4_TOS,
+  /**
+   * Time to live.
+   */
+  RXLAB_FIELD_IPV4_TTL,
+  /**
+   * Source address.
+   */
+  RXLAB_FIELD_IPV6_SRC,
+  /**
+   * Destination address.
+   */
+  RXLAB_FIELD_IPV6_DST,
+  /**
+   * Protocol after the extension headers.
+   */
+  RXLAB_FIELD_IPV6_PROTO,
+  /**
+   * Traffic class.
+   */
+  RXLAB_FIELD_IPV6_CLASS,
+  /**
+   * Hop limit.
+   */
+  RXLAB_FIELD_IPV6_HOPS,
+  /**
+   * Flow label, 20 bits.
+   */
+  RXLAB_FIELD_IPV6_LABEL,
+  /**
+   * Source port.
+   */
+  RXLAB_FIELD_TCP_SRC,
+  /**
+   * Destination port.
+   */
+  RXLAB_FIELD_TCP_DST,
+  /**
+   * Flags from CWR to FIN.
+   */
+  RXLAB_FIELD_TCP_FLAGS,
+  /**
+   * Source port.
+   */
+  RXLAB_FIELD_UDP_SRC,
+  /**
+   * Destination port.
+   */
+  RXLAB_FIELD_UDP_DST,
+  /**
+   * Source port.
+   */
+  RXLAB_FIELD_SCTP_SRC,
+  /**
+   * Destination port.
+   */
+  RXLAB_FIELD_SCTP_DST,
+  /**
+   * Verification tag.
+   */
+  RXLAB_FIELD_SCTP_TAG,
+  /**
+   * Type.
+   */
+  RXLAB_FIELD_ICMP_TYPE,
+  /**
+   * Code.
+   */
+  RXLAB_FIELD_ICMP_CODE,
+  /**
+   * Identifier.
+   */
+  RXLAB_FIELD_ICMP_IDENT,
+  /**
+   * Sequence number.
+   */
+  RXLAB_FIELD_ICMP_SEQ,
+  /**
+   * Type.
+   */
+  RXLAB_FIELD_ICMP6_TYPE,
+  /**
+   * Code.
+   */
+  RXLAB_FIELD_ICMP6_CODE,
+  /**
+   * Protocol type.
+   */
+  RXLAB_FIELD_GRE_PROTO,
+  /**
+   * Flags and version.
+   */
+  RXLAB_FIELD_GRE_FLAGS,
+  /**
+   * Key.
+   */
+  RXLAB_FIELD_GRE_KEY,
+  /**
+   * Network identifier, 24 bits.
+   */
+  RXLAB_FIELD_VXLAN_VNI,
+  /**
+   * Flags.
+   */
+  RXLAB_FIELD_VXLAN_FLAGS,
+  /**
+   * Network identifier, 24 bits.
+   */
+  RXLAB_FIELD_GENEVE_VNI,
+  /**
+   * Protocol type.
+   */
+  RXLAB_FIELD_GENEVE_PROTO,
+  /**
+   * Version and length of the options in words, 8 bits.
+   */
+  RXLAB_FIELD_GENEVE_OPTIONS,
+  /**
+   * Metadata.
+   */
+  RXLAB_FIELD_META,
+  /**
+   * The first tag.
+   */
+  RXLAB_FIELD_TAG0,
+  /**
+   * The second tag.
+   */
+  RXLAB_FIELD_TAG1,
+  /**
+   * The third tag.
+   */
+  RXLAB_FIELD_TAG2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rxlab_field rxlab_field;
+#else
+typedef uint8_t rxlab_field;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which headers of a frame.
+ */
+enum rxlab_layer
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * Those that come first.
+   */
+  RXLAB_LAYER_OUTER,
+  /**
+   * Those in a tunnel.
+   */
+  RXLAB_LAYER_INNER,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rxlab_layer rxlab_layer;
+#else
+typedef uint8_t rxlab_layer;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What an action does.
+ */
+enum rxlab_flow_act
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * To queue `a`.
+   */
+  RXLAB_FLOW_ACT_QUEUE,
+  /**
+   * To a queue by the rule's RSS context.
+   */
+  RXLAB_FLOW_ACT_RSS,
+  /**
+   * Dropped.
+   */
+  RXLAB_FLOW_ACT_DROP,
+  /**
+   * To group `a`.
+   */
+  RXLAB_FLOW_ACT_JUMP,
+  /**
+   * Mark `a`.
+   */
+  RXLAB_FLOW_ACT_MARK,
+  /**
+   * The mark that is a flag alone.
+   */
+  RXLAB_FLOW_ACT_FLAG,
+  /**
+   * Metadata `a` under mask `b`.
+   */
+  RXLAB_FLOW_ACT_META,
+  /**
+   * Tag `c`: `a` under mask `b`.
+   */
+  RXLAB_FLOW_ACT_TAG,
+  /**
+   * Counts.
+   */
+  RXLAB_FLOW_ACT_COUNT,
+  /**
+   * Old after `a` seconds.
+   */
+  RXLAB_FLOW_ACT_AGE,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rxlab_flow_act rxlab_flow_act;
+#else
+typedef uint8_t rxlab_flow_act;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a term asks for.
+ */
+enum rxlab_flow_term_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint8_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+  /**
+   * A value of a field, under a mask.
+   */
+  RXLAB_FLOW_TERM_KIND_FIELD,
+  /**
+   * That a header is there.
+   */
+  RXLAB_FLOW_TERM_KIND_HAS,
+  /**
+   * That a header is not there.
+   */
+  RXLAB_FLOW_TERM_KIND_LACKS,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum rxlab_flow_term_kind rxlab_flow_term_kind;
+#else
+typedef uint8_t rxlab_flow_term_kind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -205,6 +664,168 @@ struct rxlab_rxq;
  * A Tx queue's host half.
  */
 struct rxlab_txq;
+
+/**
+ * A part of a match.
+ */
+struct rxlab_flow_term {
+  /**
+   * A `FlowTermKind`.
+   */
+  uint8_t kind;
+  /**
+   * A layer.
+   */
+  uint8_t layer;
+  /**
+   * A field or a header.
+   */
+  uint8_t what;
+  /**
+   * The value, the highest byte first.
+   */
+  uint8_t value[16];
+  /**
+   * Which bits of it.
+   */
+  uint8_t mask[16];
+};
+
+/**
+ * An action and its numbers.
+ */
+struct rxlab_flow_action {
+  /**
+   * A `FlowAct`.
+   */
+  uint8_t act;
+  /**
+   * As the act says.
+   */
+  uint32_t a;
+  /**
+   * As the act says.
+   */
+  uint32_t b;
+  /**
+   * As the act says.
+   */
+  uint32_t c;
+};
+
+/**
+ * Key, fields and indirection table.
+ */
+struct rxlab_rss {
+  /**
+   * The key.
+   */
+  uint8_t key[RXLAB_KEY];
+  /**
+   * Bytes of it in use, from 40.
+   */
+  uint32_t key_len;
+  /**
+   * What is hashed: 1 IPv4, 2 IPv4 with ports, 4 IPv6, 8 IPv6 with ports.
+   */
+  uint32_t hash;
+  /**
+   * Entries of `reta` in use, a power of two.
+   */
+  uint32_t reta_len;
+  /**
+   * Queues.
+   */
+  uint16_t reta[RXLAB_RETA];
+};
+
+/**
+ * A rule as the driver writes it down.
+ */
+struct rxlab_flow_rule {
+  /**
+   * Its group.
+   */
+  uint32_t group;
+  /**
+   * Its priority, the lowest number wins.
+   */
+  uint32_t priority;
+  /**
+   * Parts of its match.
+   */
+  const struct rxlab_flow_term *terms;
+  /**
+   * How many.
+   */
+  uint32_t nb_terms;
+  /**
+   * What it does.
+   */
+  const struct rxlab_flow_action *actions;
+  /**
+   * How many.
+   */
+  uint32_t nb_actions;
+  /**
+   * The context of its RSS action, or NULL.
+   */
+  const struct rxlab_rss *rss;
+  /**
+   * What its age is told by; 0 for its handle.
+   */
+  uint64_t age_context;
+};
+
+/**
+ * Where a call that failed says why.
+ */
+struct rxlab_flow_fault {
+  /**
+   * What is wrong.
+   */
+  enum rxlab_flow_part part;
+  /**
+   * Which term or action.
+   */
+  uint32_t index;
+  /**
+   * One line.
+   */
+  char text[RXLAB_FLOW_TEXT];
+};
+
+/**
+ * What a rule has counted.
+ */
+struct rxlab_flow_count {
+  /**
+   * Whether the rule counts.
+   */
+  bool counts;
+  /**
+   * Frames.
+   */
+  uint64_t frames;
+  /**
+   * Bytes, without FCS.
+   */
+  uint64_t bytes;
+};
+
+/**
+ * How old a rule is.
+ */
+struct rxlab_flow_age {
+  /**
+   * Whether it had no frame for as long as its action says.
+   */
+  bool old;
+  /**
+   * Seconds since its last frame.
+   */
+  uint32_t idle_s;
+};
 
 /**
  * Counters of an Rx queue, written by the NIC core.
@@ -357,32 +978,6 @@ struct rxlab_filter {
 };
 
 /**
- * Key, fields and indirection table.
- */
-struct rxlab_rss {
-  /**
-   * The key.
-   */
-  uint8_t key[RXLAB_KEY];
-  /**
-   * Bytes of it in use, from 40.
-   */
-  uint32_t key_len;
-  /**
-   * What is hashed: 1 IPv4, 2 IPv4 with ports, 4 IPv6, 8 IPv6 with ports.
-   */
-  uint32_t hash;
-  /**
-   * Entries of `reta` in use, a power of two.
-   */
-  uint32_t reta_len;
-  /**
-   * Queues.
-   */
-  uint16_t reta[RXLAB_RETA];
-};
-
-/**
  * What a port starts with.
  */
 struct rxlab_start {
@@ -501,6 +1096,11 @@ struct rxlab_segment {
   bool last;
 };
 
+/**
+ * All of them, in the order of their bits.
+ */
+#define rxlab_header_ALL { rxlab_header_Ethernet, rxlab_header_Vlan, rxlab_header_Qinq, rxlab_header_Mpls, rxlab_header_Ipv4, rxlab_header_Ipv6, rxlab_header_Fragment, rxlab_header_Tcp, rxlab_header_Udp, rxlab_header_Sctp, rxlab_header_Icmp, rxlab_header_Icmp6, rxlab_header_Gre, rxlab_header_GreKey, rxlab_header_Vxlan, rxlab_header_Geneve, }
+
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
@@ -606,6 +1206,94 @@ bool rxlab_args_emulate(const struct rxlab_args *args);
  * `args` is from [`rxlab_args_new`].
  */
 const char *rxlab_args_iface(const struct rxlab_args *args);
+
+/**
+ * Looks at a rule without adding it.
+ *
+ * # Safety
+ * `port` is from `rxlab_port_new`, `rule` and what it names are filled in, `fault` is there.
+ */
+int rxlab_flow_check(const struct rxlab_port *port,
+                     const struct rxlab_flow_rule *rule,
+                     struct rxlab_flow_fault *fault);
+
+/**
+ * Adds a rule, its name into `*name`; frames see it from now on, or with the next commit.
+ *
+ * # Safety
+ * As [`rxlab_flow_check`]; `name` takes a number.
+ */
+int rxlab_flow_create(const struct rxlab_port *port,
+                      const struct rxlab_flow_rule *rule,
+                      bool commit,
+                      uint64_t *name,
+                      struct rxlab_flow_fault *fault);
+
+/**
+ * Removes a rule, at once or with the next commit.
+ *
+ * # Safety
+ * `port` is from `rxlab_port_new`, `fault` is there.
+ */
+int rxlab_flow_destroy(const struct rxlab_port *port,
+                       uint64_t name,
+                       bool commit,
+                       struct rxlab_flow_fault *fault);
+
+/**
+ * Shows frames what has been changed without a commit.
+ *
+ * # Safety
+ * As [`rxlab_flow_destroy`].
+ */
+int rxlab_flow_commit(const struct rxlab_port *port, struct rxlab_flow_fault *fault);
+
+/**
+ * Removes all rules.
+ *
+ * # Safety
+ * As [`rxlab_flow_destroy`].
+ */
+int rxlab_flow_flush(const struct rxlab_port *port, struct rxlab_flow_fault *fault);
+
+/**
+ * What a rule has counted since it was created or its count was reset.
+ *
+ * # Safety
+ * As [`rxlab_flow_destroy`]; `count` is there.
+ */
+int rxlab_flow_count(const struct rxlab_port *port,
+                     uint64_t name,
+                     bool reset,
+                     struct rxlab_flow_count *count,
+                     struct rxlab_flow_fault *fault);
+
+/**
+ * How old a rule is that has an age.
+ *
+ * # Safety
+ * As [`rxlab_flow_destroy`]; `age` is there.
+ */
+int rxlab_flow_age(const struct rxlab_port *port,
+                   uint64_t name,
+                   struct rxlab_flow_age *age,
+                   struct rxlab_flow_fault *fault);
+
+/**
+ * What old rules are told by, at most `n` of them; how many rules are old.
+ *
+ * # Safety
+ * `port` is from `rxlab_port_new`; `out` has room for `n` numbers.
+ */
+uint32_t rxlab_flow_aged(const struct rxlab_port *port, uint64_t *out, uint32_t n);
+
+/**
+ * Whether frames that no rule matches are dropped, instead of spread over the queues.
+ *
+ * # Safety
+ * As [`rxlab_flow_destroy`].
+ */
+int rxlab_flow_isolate(const struct rxlab_port *port, bool on, struct rxlab_flow_fault *fault);
 
 /**
  * The name of an outcome; NULL beyond the last.

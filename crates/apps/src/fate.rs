@@ -23,7 +23,7 @@ pub enum Fate {
 impl Fate {
     /// All fates, of which every dropped frame has one: those of the card in the order of its outcomes, then those
     /// behind it. The application's causes are one.
-    pub const ALL: [Fate; 11] = [
+    pub const ALL: [Fate; 13] = [
         Fate::Card(Outcome::RingFull),
         Fate::Card(Outcome::NoBuffer),
         Fate::Card(Outcome::NicBufferFull),
@@ -32,6 +32,8 @@ impl Fate {
         Fate::Card(Outcome::QueueStopped),
         Fate::Card(Outcome::Filtered),
         Fate::Card(Outcome::LinkDown),
+        Fate::Card(Outcome::FlowDrop),
+        Fate::Card(Outcome::FlowMiss),
         Fate::TxFull,
         Fate::Stopped,
         Fate::App(None),
@@ -56,7 +58,7 @@ impl Fate {
     /// Whether such frames drop at any load: they say nothing of what a server can carry.
     pub const fn at_any_load(self) -> bool {
         match self {
-            Fate::Card(Outcome::BadFrame) | Fate::App(_) => true,
+            Fate::Card(Outcome::BadFrame | Outcome::FlowDrop | Outcome::FlowMiss) | Fate::App(_) => true,
             Fate::Card(
                 Outcome::Delivered
                 | Outcome::RingFull
@@ -105,10 +107,12 @@ mod tests {
     use super::*;
 
     /// Files and scripts know these names.
-    const NAMES: [&str; 11] = [
+    const NAMES: [&str; 13] = [
         "application",
         "bad_frame",
         "filtered",
+        "flow_drop",
+        "flow_miss",
         "link_down",
         "nic_buffer_full",
         "no_buffer",
@@ -144,7 +148,7 @@ mod tests {
     #[test]
     fn what_is_malformed_or_refused_drops_at_any_load() {
         let any: Vec<&str> = Fate::ALL.iter().filter(|f| f.at_any_load()).map(|f| f.name()).collect();
-        assert_eq!(any, ["bad_frame", "application"]);
+        assert_eq!(any, ["bad_frame", "flow_drop", "flow_miss", "application"]);
     }
 
     #[test]

@@ -11,6 +11,7 @@ const PRESENCE: u32 = 48;
 
 /// Which headers of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Layer {
     /// Those that come first.
     Outer,
@@ -30,6 +31,7 @@ impl Layer {
 
 /// A header that is there or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Header {
     /// Ethernet.
     Ethernet,
@@ -113,6 +115,7 @@ const RIVALS: [u64; 3] = {
 
 /// A field of a header, or a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, strum::VariantArray)]
+#[repr(u8)]
 pub enum Field {
     /// Destination address, 48 bits.
     EthDst,

@@ -24,3 +24,15 @@ pub struct RuleId {
     pub(crate) index: u32,
     pub(crate) generation: u32,
 }
+
+impl RuleId {
+    /// As a number, for who keeps it as one.
+    pub const fn bits(self) -> u64 {
+        (self.generation as u64) << 32 | self.index as u64
+    }
+
+    /// The name that has these bits. One that no rule has names none.
+    pub const fn from_bits(bits: u64) -> RuleId {
+        RuleId { index: bits as u32, generation: (bits >> 32) as u32 }
+    }
+}

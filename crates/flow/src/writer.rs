@@ -157,6 +157,16 @@ impl Writer {
         Ok(sum)
     }
 
+    /// Ticks that have passed since a rule had its last frame, or since it was inserted. Only rules with the action `Age`
+    /// know their last frame.
+    ///
+    /// # Errors
+    /// The rule is not there.
+    pub fn idle(&self, id: RuleId) -> Result<u32, Error> {
+        let unit = self.rules.unit(id).ok_or(Error::NoRule)?;
+        Ok(self.tick.wrapping_sub(self.last_tick(unit)))
+    }
+
     /// Rules that had no frame for the time that their action `Age` names. Looks at `most` rules, from where the last
     /// call ended; all have been looked at when `len` of them were.
     pub fn aged(&mut self, most: usize) -> Vec<RuleId> {

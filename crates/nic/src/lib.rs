@@ -1,7 +1,7 @@
 //! The device: a port that takes frames from the wire and hands them to a receive interface, and one
 //! that takes frames from transmit rings to the wire.
 //!
-//! Receive: filter -> parse -> steer ([`Pipeline`]) -> admit ([`Port`]) -> deliver (a [`rings::Nic`]). Every
+//! Receive: filter -> parse -> flow tables, steer ([`Pipeline`]) -> admit ([`Port`]) -> deliver (a [`rings::Nic`]). Every
 //! frame ends in one named [`rings::Outcome`], counted per queue. A port is generic over [`memory::Memory`]: the
 //! same lines run on real memory and in the modelled server. [`reorder`] judges the order in which frames
 //! come out.
@@ -17,7 +17,8 @@ mod wire;
 
 pub use counters::Counters;
 pub use pipeline::{
-    Checks, Choose, Class, Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, Incoming, L4_BAD, L4_GOOD, MACS, Pipeline,
+    CONTEXTS, Checks, Choose, Class, Contexts, Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, Incoming, L4_BAD,
+    L4_GOOD, MACS, META, Pipeline, Tables,
 };
 pub use port::{Arrival, Config, Port};
 pub use tx::{HEAD, Sent, TxConfig, TxPort};

@@ -8,15 +8,17 @@ mod bits;
 mod checksums;
 mod filter;
 mod incoming;
+mod tables;
 
 use arrayvec::ArrayVec;
 use memory::Ps;
 use packet::{ETHERNET, Parsed, Steering};
 use rings::{Frame, Outcome, Rest};
 
-pub use bits::{HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD};
+pub use bits::{HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, META};
 pub use filter::{Filter, GROUPS, MACS};
 pub use incoming::Incoming;
+pub use tables::{CONTEXTS, Contexts, Tables};
 
 /// Bytes in which the headers of a frame in pieces are looked for.
 const HEADERS: usize = 256;
@@ -51,18 +53,18 @@ impl Class {
 
 /// What chooses a frame's queue, behind the parser: steering, or tables before it.
 pub trait Choose {
-    /// What becomes of a frame that begins with `head`, in which the parser found `parsed`. `class` has what is known
-    /// so far, and queue 0.
+    /// What becomes of a frame of `len` bytes that begins with `head`, in which the parser found `parsed`. `class` has
+    /// what is known so far, and queue 0.
     ///
     /// # Errors
     /// The frame goes no further.
-    fn choose(&self, parsed: &Parsed, head: &[u8], class: Class) -> Result<Class, Outcome>;
+    fn choose(&self, parsed: &Parsed, head: &[u8], len: u32, class: Class) -> Result<Class, Outcome>;
 }
 
 impl<S: Steering> Choose for S {
     /// Steering goes by what there is: frames that give nothing to steer by have number 0.
     #[inline(always)]
-    fn choose(&self, parsed: &Parsed, head: &[u8], class: Class) -> Result<Class, Outcome> {
+    fn choose(&self, parsed: &Parsed, head: &[u8], _len: u32, class: Class) -> Result<Class, Outcome> {
         let number = self.number(parsed, head);
         let (rss, hashed) = (number.unwrap_or(0), if number.is_some() { HASHED } else { 0 });
         Ok(Class { queue: self.queue(rss), rss, kind: class.kind | hashed, flow: rss, ..class })
@@ -109,6 +111,17 @@ impl<C: Choose> Pipeline<C> {
         }
     }
 
+    /// [`admit`](Self::admit) by another choice, such as one that is made for a burst.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn admit_by(&self, choice: &impl Choose, f: &Incoming<'_>) -> Result<Class, Outcome> {
+        match f.rest {
+            Rest::Pieces(more) => self.look(choice, f, &headers(f.head, more)),
+            _ => self.look(choice, f, f.head),
+        }
+    }
+
     /// [`admit`](Self::admit) for what most frames are, in one piece and passing; `None` leaves it to
     /// [`admit_any`](Self::admit_any). What the parser finds in such a frame stays in registers: to read it back from
     /// memory would wait for the stores of its parts. A caller that goes on apart from here for each of the two has
@@ -118,7 +131,7 @@ impl<C: Choose> Pipeline<C> {
         if matches!(f.rest, Rest::Pieces(_)) || self.bars(f, f.head).is_some() {
             return None;
         }
-        self.choose(f, f.head, packet::usual(f.head)?).ok()
+        self.choose(&self.choice, f, f.head, packet::usual(f.head)?).ok()
     }
 
     /// [`admit`](Self::admit) for any frame.
@@ -127,20 +140,13 @@ impl<C: Choose> Pipeline<C> {
     /// As there.
     #[inline(never)]
     pub fn admit_any(&self, f: &Incoming<'_>) -> Result<Class, Outcome> {
-        let Rest::Pieces(more) = f.rest else { return self.look(f, f.head) };
-        // The headers may go on behind the first piece.
-        let mut head = ArrayVec::<u8, HEADERS>::new();
-        for piece in core::iter::once(&f.head).chain(more) {
-            let room = head.remaining_capacity();
-            head.extend(piece.iter().copied().take(room));
-        }
-        self.look(f, &head)
+        self.admit_by(&self.choice, f)
     }
 
-    fn look(&self, f: &Incoming<'_>, head: &[u8]) -> Result<Class, Outcome> {
+    fn look(&self, choice: &impl Choose, f: &Incoming<'_>, head: &[u8]) -> Result<Class, Outcome> {
         match self.bars(f, head) {
             Some(outcome) => Err(outcome),
-            None => self.choose(f, head, packet::parse(head)),
+            None => self.choose(choice, f, head, packet::parse(head)),
         }
     }
 
@@ -156,12 +162,28 @@ impl<C: Choose> Pipeline<C> {
     }
 
     #[inline(always)]
-    fn choose(&self, f: &Incoming<'_>, head: &[u8], parsed: Parsed) -> Result<Class, Outcome> {
+    fn choose(
+        &self,
+        choice: &impl Choose,
+        f: &Incoming<'_>,
+        head: &[u8],
+        parsed: Parsed,
+    ) -> Result<Class, Outcome> {
         let seen = Class { queue: 0, rss: 0, kind: parsed.kind, mark: 0, flow: 0, cost: self.pace };
-        let mut class = self.choice.choose(&parsed, head, seen)?;
+        let mut class = choice.choose(&parsed, head, f.len, seen)?;
         if self.checks.checksums {
             class.kind |= f.verify(parsed);
         }
         Ok(class)
     }
+}
+
+/// The first bytes of a frame in pieces: its headers may go on behind the first piece.
+fn headers(head: &[u8], more: &[&[u8]]) -> ArrayVec<u8, HEADERS> {
+    let mut headers = ArrayVec::new();
+    for piece in core::iter::once(&head).chain(more) {
+        let room = headers.remaining_capacity();
+        headers.extend(piece.iter().copied().take(room));
+    }
+    headers
 }

@@ -17,6 +17,9 @@ pub(crate) use source::Source;
 /// Most descriptors of an Rx queue: `RXLAB_MAX_DESC` of the driver.
 const MOST_DESC: u32 = 32_768;
 
+/// Rules that flow tables can have: their units come on top.
+const MOST_RULES: u32 = 1 << 25;
+
 /// A link's speed in Mbps where no rate says otherwise. Programs compute with it.
 const USUAL_SPEED: u32 = 100_000;
 
@@ -38,6 +41,8 @@ pub struct Args {
     pub(crate) reorder: bool,
     /// Whether the port below receives into the posted buffers, and pointers are passed on (rxbisect §5).
     pub(crate) emulate: bool,
+    /// The most flow rules.
+    pub(crate) flow_rules: u32,
 }
 
 /// Arguments that give a parameter of the interface its value.
@@ -55,6 +60,7 @@ impl Default for Args {
             lcores: 1,
             reorder: false,
             emulate: false,
+            flow_rules: 65_536,
         }
     }
 }
@@ -78,9 +84,12 @@ impl Args {
             "link_speed" => self.link_speed = Some(parse::speed(key, value)?),
             "reorder" => self.reorder = parse::switch(key, value)?,
             "emulate" => self.emulate = parse::switch(key, value)?,
+            "flow_rules" => {
+                self.flow_rules = parse::limited(key, value, 1..=MOST_RULES, "flow rules at most")?;
+            }
             _ => {
                 let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, threads, refill, reorder, \
-                               emulate, rx_rate, tx_rate, link_speed";
+                               emulate, rx_rate, tx_rate, link_speed, flow_rules";
                 return Err(Error::Invalid(format!("no argument {key}; allowed: {allowed}")));
             }
         }

@@ -19,6 +19,7 @@ use packet::Rss;
 use crate::args::{Args, Source};
 use crate::counters::Counters;
 use crate::error::Error;
+use crate::flows::Flows;
 use crate::lower::Lower;
 use crate::stock::Stock;
 use flight::Flight;
@@ -61,7 +62,11 @@ enum Taken {
 impl Engine {
     /// # Errors
     /// The source cannot be read.
-    pub(crate) fn new(args: &Args, counters: &'static Counters) -> Result<Engine, Error> {
+    pub(crate) fn new(
+        args: &Args,
+        counters: &'static Counters,
+        flows: Arc<Flows>,
+    ) -> Result<Engine, Error> {
         let far = match (&args.source, Stock::of(&args.source)?) {
             (_, Some(stock)) => Far::Stock(stock),
             (Source::Pair(_), None) => Far::Peer(None),
@@ -70,7 +75,7 @@ impl Engine {
         };
         Ok(Engine {
             running: false,
-            near: Near { rings: None, tags: None, pipeline: pipeline::unset(), counters },
+            near: Near { rings: None, tags: None, pipeline: pipeline::unset(), flows, counters },
             flight: Flight::default(),
             far,
             rx_wire: Pace::new(args.rx_bps),

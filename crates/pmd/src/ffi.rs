@@ -4,6 +4,7 @@
 //! Calls that can fail return 0 or a negative errno and leave one line in `err`.
 
 mod args;
+mod flow;
 mod names;
 mod nic_core;
 mod port;
@@ -14,6 +15,7 @@ use core::ffi::{CStr, c_char, c_int};
 use crate::error::Error;
 
 pub use args::*;
+pub use flow::*;
 pub use names::*;
 pub use nic_core::*;
 pub use port::*;
@@ -23,7 +25,7 @@ pub use queue::*;
 pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, OUTCOMES, RxCounters, TxCounters};
 pub use crate::limits::{HALVES, QUEUES, TAG, THREADS};
 pub use crate::lower::{Lower, LowerFrame};
-pub use nic::{Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, MACS};
+pub use nic::{Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, MACS, META};
 
 /// Puts one line into `err` and returns the errno.
 ///

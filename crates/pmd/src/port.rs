@@ -22,6 +22,7 @@ use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
 use crate::engine::{Engine, Far};
 use crate::error::Error;
+use crate::flows::Flows;
 use crate::halves::RxHalves;
 use crate::lower::Lower;
 use crate::nic_core::NicCore;
@@ -37,6 +38,7 @@ pub struct Port {
     args: Args,
     nic_core: Arc<NicCore>,
     engine: Arc<SharedEngine>,
+    flows: Arc<Flows>,
     counters: &'static Counters,
     queues: Mutex<Queues>,
 }
@@ -53,9 +55,10 @@ impl Port {
         counters: &'static Counters,
     ) -> Result<Port, Error> {
         args.check()?;
-        let engine = Arc::new(SharedEngine::new(Engine::new(&args, counters)?));
+        let flows = Arc::new(Flows::new(args.flow_rules));
+        let engine = Arc::new(SharedEngine::new(Engine::new(&args, counters, flows.clone())?));
         nic_core.add(engine.clone());
-        Ok(Port { name, args, nic_core, engine, counters, queues: Mutex::default() })
+        Ok(Port { name, args, nic_core, engine, flows, counters, queues: Mutex::default() })
     }
 
     /// Takes the port from its NIC core and its peer; it can be dropped then.
@@ -227,6 +230,11 @@ impl Port {
     pub(crate) fn rss(&self, key: &[u8], fields: Fields, table: &[u16]) -> Result<(), Error> {
         let rss = Rss::new(key, table).map_err(|e| Error::Invalid(e.to_string()))?.with_fields(fields);
         self.engine.with(|e| e.set_rss(rss))?
+    }
+
+    /// The flow rules.
+    pub(crate) fn flows(&self) -> &Flows {
+        &self.flows
     }
 
     /// Joins two ports by a wire.

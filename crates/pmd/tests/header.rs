@@ -6,15 +6,27 @@ use std::path::Path;
 use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
 
 /// Rust's names and C's.
-const NAMES: [(&str, &str); 21] = [
+const NAMES: [(&str, &str); 33] = [
     ("Args", "rxlab_args"),
     ("Buf", "uint64_t"),
     ("Completion", "rxlab_completion"),
     ("Counters", "rxlab_counters"),
+    ("Field", "rxlab_field"),
     ("Filter", "rxlab_filter"),
+    ("FlowAct", "rxlab_flow_act"),
+    ("FlowAction", "rxlab_flow_action"),
+    ("FlowAge", "rxlab_flow_age"),
+    ("FlowCount", "rxlab_flow_count"),
+    ("FlowFault", "rxlab_flow_fault"),
+    ("FlowPart", "rxlab_flow_part"),
+    ("FlowRule", "rxlab_flow_rule"),
+    ("FlowTerm", "rxlab_flow_term"),
+    ("FlowTermKind", "rxlab_flow_term_kind"),
     ("Give", "rxlab_give"),
+    ("Header", "rxlab_header"),
     ("HostCounters", "rxlab_host_counters"),
     ("Idle", "rxlab_idle"),
+    ("Layer", "rxlab_layer"),
     ("Lower", "rxlab_lower"),
     ("LowerFrame", "rxlab_frame"),
     ("NicCoreHandle", "rxlab_nic_core"),
@@ -37,14 +49,14 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
     rename.insert("TxQueue".into(), "rxlab_txq".into());
     rename.insert("AtomicU64".into(), "uint64_t".into());
     let constants =
-        ["QUEUES", "THREADS", "HALVES", "TAG", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY"];
-    let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED"];
+        ["QUEUES", "THREADS", "HALVES", "TAG", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY", "FLOW_TEXT", "FLAG", "LAST_MARK"];
+    let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED", "META"];
     for name in constants.into_iter().chain(bits) {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }
     let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
     // `ALLOutcome` is cbindgen's name for Outcome::ALL.
-    let not_ours = ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "ALLOutcome", "NONE"]
+    let not_ours = ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "WORDS", "ALLOutcome", "NONE"]
         .iter()
         .chain(&dynamic);
     let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
@@ -60,16 +72,16 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
             prefix_with_name: true,
             ..EnumConfig::default()
         },
-        // No call takes an Outcome, but its numbers are the places in `rxlab_rx_counters`.
+        // No call takes these, but their numbers are places in `rxlab_rx_counters` or stand in structs.
         export: ExportConfig {
             rename,
-            include: vec!["Outcome".into()],
+            include: ["Outcome", "Field", "Header", "Layer", "FlowAct", "FlowTermKind"].map(Into::into).into(),
             exclude: not_ours,
             ..ExportConfig::default()
         },
         ..Config::default()
     };
-    let parts = ["src/lib.rs", "../rings/src/lib.rs"];
+    let parts = ["src/lib.rs", "../rings/src/lib.rs", "../flow/src/field.rs"];
     // Not all of `nic`: a port and its counters have names of their own there.
     let of_nic = ["../nic/src/pipeline/filter.rs", "../nic/src/pipeline/bits.rs"];
     let parts = parts.iter().chain(&of_nic);

@@ -10,3 +10,5 @@ pub const L4_GOOD: u32 = 1 << 18;
 pub const L4_BAD: u32 = 1 << 19;
 /// The frame has an RSS hash, or another number to steer by.
 pub const HASHED: u32 = 1 << 20;
+/// The mark is metadata of flow rules.
+pub const META: u32 = 1 << 21;

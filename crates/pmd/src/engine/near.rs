@@ -1,7 +1,9 @@
 //! The near end of a port's wire: what comes from it goes through the pipeline into the rings, and is counted.
 
+use std::sync::Arc;
+
 use arrayvec::ArrayVec;
-use nic::{Incoming, Pipeline};
+use nic::{Class, Incoming, Pipeline};
 use packet::Rss;
 use rings::Outcome;
 
@@ -9,6 +11,7 @@ use super::burst::Burst;
 use super::rings::Rings;
 use super::tags::Tags;
 use crate::counters::{Counters, add};
+use crate::flows::Flows;
 use crate::limits::{BURST, TAG};
 
 /// The near end of the wire.
@@ -18,6 +21,8 @@ pub(super) struct Near {
     /// Judges the order of forwarded frames, if asked for.
     pub(super) tags: Option<Tags>,
     pub(super) pipeline: Pipeline<Rss>,
+    /// Rules that come before steering.
+    pub(super) flows: Arc<Flows>,
     pub(super) counters: &'static Counters,
 }
 
@@ -25,8 +30,8 @@ impl Near {
     /// Takes at most [`BURST`] frames from the wire; how many were delivered.
     #[inline(always)]
     pub(super) fn receive<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
-        if self.tags.is_some() {
-            return self.receive_tagged(frames);
+        if self.tags.is_some() | self.flows.active() {
+            return self.receive_apart(frames);
         }
         let Near { rings: Some(rings), pipeline, counters, .. } = self else { return 0 };
         let mut burst = Burst::new();
@@ -39,24 +44,48 @@ impl Near {
         rings.deliver(counters, &burst)
     }
 
-    /// [`receive`](Self::receive) with a tag before each frame.
+    /// [`receive`](Self::receive) where there are flow rules, or tags before frames.
     #[inline(never)]
-    fn receive_tagged<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
-        let Near { rings: Some(rings), tags: Some(tags), pipeline, counters } = self else { return 0 };
+    fn receive_apart<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
+        let Near { rings: Some(rings), tags, pipeline, flows, counters } = self else { return 0 };
         let mut passed = ArrayVec::<_, BURST>::new();
-        tags.begin();
+        let tables = flows.begin(&pipeline.choice, rings.halves.queues());
         for f in frames.take(BURST) {
-            match pipeline.admit(&f) {
-                Ok(class) => passed.push((class.queue, tags.tag(&f), class.frame(&f))),
+            let admitted = match &tables {
+                Some(tables) => pipeline.admit_by(tables, &f),
+                None => pipeline.admit(&f),
+            };
+            match admitted {
+                Ok(class) => passed.push((class, f)),
                 Err(outcome) => refuse(counters, outcome),
             }
         }
-        let mut burst = Burst::new();
-        for (queue, at, frame) in passed {
-            burst.push(queue, frame.copied(tags.copy(at), frame.len() + TAG as u16));
+        match tags {
+            Some(tags) => deliver_tagged(rings, tags, counters, &passed),
+            None => {
+                let mut burst = Burst::new();
+                passed.iter().for_each(|(class, f)| burst.push(class.queue, class.frame(f)));
+                rings.deliver(counters, &burst)
+            }
         }
-        rings.deliver(counters, &burst)
     }
+}
+
+/// Delivers frames with a tag before each.
+fn deliver_tagged(
+    rings: &mut Rings,
+    tags: &mut Tags,
+    counters: &Counters,
+    passed: &[(Class, Incoming<'_>)],
+) -> usize {
+    tags.begin();
+    let copies: ArrayVec<_, BURST> = passed.iter().map(|(_, f)| tags.tag(f)).collect();
+    let mut burst = Burst::new();
+    for ((class, f), at) in passed.iter().zip(copies) {
+        let frame = class.frame(f);
+        burst.push(class.queue, frame.copied(tags.copy(at), frame.len() + TAG as u16));
+    }
+    rings.deliver(counters, &burst)
 }
 
 /// A frame that is not usual comes into the burst, or is refused. Apart, so that a usual one has the registers.

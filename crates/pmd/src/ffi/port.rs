@@ -11,28 +11,8 @@ use crate::counters::Counters;
 use crate::lower::Lower;
 pub use crate::port::{Port, Start};
 use crate::queue::{RxQueue, TxQueue};
+pub use crate::rss::{KEY, RETA, RssConf};
 use nic::Filter;
-
-/// Entries of the largest indirection table.
-pub const RETA: usize = 512;
-/// Bytes of the longest RSS key.
-pub const KEY: usize = 52;
-
-/// Key, fields and indirection table.
-#[derive(Clone, Debug)]
-#[repr(C)]
-pub struct RssConf {
-    /// The key.
-    pub key: [u8; KEY],
-    /// Bytes of it in use, from 40.
-    pub key_len: u32,
-    /// What is hashed: 1 IPv4, 2 IPv4 with ports, 4 IPv6, 8 IPv6 with ports.
-    pub hash: u32,
-    /// Entries of `reta` in use, a power of two.
-    pub reta_len: u32,
-    /// Queues.
-    pub reta: [u16; RETA],
-}
 
 /// A stopped port on `nic_core`, into `*out`.
 ///
@@ -136,10 +116,8 @@ pub unsafe extern "C" fn rxlab_port_rss(
 ) -> c_int {
     // SAFETY: the caller's.
     let (port, rss) = unsafe { (&*port, &*rss) };
-    let key = &rss.key[..KEY.min(rss.key_len as usize)];
-    let table = &rss.reta[..RETA.min(rss.reta_len as usize)];
     // SAFETY: the caller's.
-    unsafe { done(port.rss(key, Fields::from_bits(rss.hash), table), err, err_len) }
+    unsafe { done(port.rss(rss.key(), Fields::from_bits(rss.hash), rss.table()), err, err_len) }
 }
 
 /// Bytes of memory that the queues of `start` take, into `*bytes`.

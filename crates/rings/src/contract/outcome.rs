@@ -23,11 +23,15 @@ pub enum Outcome {
     Filtered,
     /// The port's link is down.
     LinkDown,
+    /// A flow rule drops it.
+    FlowDrop,
+    /// No flow rule decides about it: the port is isolated, or the rules led it through too many groups.
+    FlowMiss,
 }
 
 impl Outcome {
     /// All outcomes, in order.
-    pub const ALL: [Outcome; 9] = [
+    pub const ALL: [Outcome; 11] = [
         Outcome::Delivered,
         Outcome::RingFull,
         Outcome::NoBuffer,
@@ -37,6 +41,8 @@ impl Outcome {
         Outcome::QueueStopped,
         Outcome::Filtered,
         Outcome::LinkDown,
+        Outcome::FlowDrop,
+        Outcome::FlowMiss,
     ];
 
     /// Whether the frame is lost; otherwise somebody has it.
@@ -50,7 +56,9 @@ impl Outcome {
             | Outcome::BadFrame
             | Outcome::QueueStopped
             | Outcome::Filtered
-            | Outcome::LinkDown => true,
+            | Outcome::LinkDown
+            | Outcome::FlowDrop
+            | Outcome::FlowMiss => true,
         }
     }
 
@@ -66,6 +74,8 @@ impl Outcome {
             Outcome::QueueStopped => "queue_stopped",
             Outcome::Filtered => "filtered",
             Outcome::LinkDown => "link_down",
+            Outcome::FlowDrop => "flow_drop",
+            Outcome::FlowMiss => "flow_miss",
         }
     }
 }

@@ -29,6 +29,8 @@ const CAUSES: [Fate; Fate::ALL.len() - 1] = [
     Fate::Card(Outcome::QueueStopped),
     Fate::Card(Outcome::Filtered),
     Fate::Card(Outcome::LinkDown),
+    Fate::Card(Outcome::FlowDrop),
+    Fate::Card(Outcome::FlowMiss),
 ];
 
 /// On light and on dark pages: interfaces (Okabe and Ito), others, causes (Tol's muted scheme), neutral.
@@ -61,6 +63,8 @@ const COLOURS: [(&str, &str); INTERFACES + OTHERS + CAUSES.len() + 1] = [
     ("#c9b037", "#e6d67a"),
     ("#aa4499", "#d582c8"),
     ("#7a2a12", "#c0705a"),
+    ("#661100", "#b5604a"),
+    ("#88ccee", "#c2e6f7"),
     ("#707070", "#a8a8a8"),
 ];
 

@@ -214,7 +214,9 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<Fate>, loa
                 | Outcome::NoCredit
                 | Outcome::QueueStopped
                 | Outcome::Filtered
-                | Outcome::LinkDown,
+                | Outcome::LinkDown
+                | Outcome::FlowDrop
+                | Outcome::FlowMiss,
             )
             | Fate::Stopped,
         ) => Mechanism::Bursts,

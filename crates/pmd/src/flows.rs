@@ -1,0 +1,135 @@
+//! The flow rules of a port: control threads change them, its engine looks frames up.
+//!
+//! Control threads take turns by a lock that the engine knows nothing of. Tables take no memory before the first rule.
+
+mod clock;
+mod fault;
+mod rules;
+#[cfg(test)]
+mod tests;
+mod wanted;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+
+use flow::{Limits, Reader};
+use nic::{Contexts, Tables};
+use packet::Rss;
+
+pub(crate) use fault::Fault;
+pub use fault::FlowPart;
+use rules::Rules;
+pub(crate) use wanted::Wanted;
+pub use wanted::{FLAG, FlowAct, FlowAction, FlowRule, FlowTerm, FlowTermKind, LAST_MARK};
+
+/// The flow rules of a port.
+pub(crate) struct Flows {
+    /// Whether the engine looks frames up: there are rules, or the port is isolated.
+    active: AtomicBool,
+    isolated: AtomicBool,
+    tables: OnceLock<Lookup>,
+    rules: Mutex<Option<Rules>>,
+    /// The most rules.
+    most: u32,
+}
+
+/// What the engine has of the tables.
+struct Lookup {
+    reader: Reader,
+    contexts: Arc<Contexts>,
+}
+
+impl Flows {
+    /// No rules yet, and at most so many later.
+    pub(crate) fn new(most: u32) -> Flows {
+        Flows {
+            active: AtomicBool::new(false),
+            isolated: AtomicBool::new(false),
+            tables: OnceLock::new(),
+            rules: Mutex::default(),
+            most,
+        }
+    }
+
+    /// Whether frames are looked up.
+    #[inline(always)]
+    pub(crate) fn active(&self) -> bool {
+        // Relaxed: a burst that comes early looks nothing up yet; what is looked up has orderings of its own.
+        self.active.load(Ordering::Relaxed)
+    }
+
+    /// The tables for a burst of a port with so many queues; none where frames are not looked up.
+    pub(crate) fn begin<'b>(&'b self, steering: &'b Rss, queues: u16) -> Option<Tables<'b, Rss>> {
+        let Lookup { reader, contexts } = self.tables.get().filter(|_| self.active())?;
+        // Relaxed: as `active`.
+        let isolated = self.isolated.load(Ordering::Relaxed);
+        Some(Tables::begin(reader, contexts, steering, queues, isolated, clock::now()))
+    }
+
+    /// The most memory that the rules take, in bytes.
+    #[cfg(test)]
+    fn bytes(&self) -> u64 {
+        Limits::for_rules(self.most).bytes()
+    }
+
+    /// The rules, which the calling thread has for itself until `f` ends. Those of a call that ended in the middle are as
+    /// it left them.
+    ///
+    /// # Errors
+    /// There is no memory for tables, or what `f` says.
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Rules) -> Result<R, Fault>) -> Result<R, Fault> {
+        let mut rules = self.lock();
+        let rules = match &mut *rules {
+            Some(rules) => rules,
+            none => none.insert(self.open()?),
+        };
+        rules.tick();
+        let done = f(rules);
+        self.tell(rules);
+        done
+    }
+
+    /// Whether frames that no rule matches are dropped.
+    ///
+    /// # Errors
+    /// There is no memory for tables.
+    pub(crate) fn isolate(&self, on: bool) -> Result<(), Fault> {
+        self.with(|_| {
+            self.isolated.store(on, Ordering::Relaxed); // as `active`
+            Ok(())
+        })
+    }
+
+    /// Removes all rules, if there ever were any.
+    ///
+    /// # Errors
+    /// The engine holds what the removal of some needs.
+    pub(crate) fn flush(&self) -> Result<(), Fault> {
+        if self.tables.get().is_none() { Ok(()) } else { self.with(Rules::flush) }
+    }
+
+    /// What old rules are told by.
+    pub(crate) fn aged(&self) -> Vec<u64> {
+        if self.tables.get().is_none() {
+            return Vec::new();
+        }
+        self.with(|rules| Ok(rules.aged())).unwrap_or_default()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Rules>> {
+        self.rules.lock().unwrap_or_else(|broken| broken.into_inner())
+    }
+
+    fn open(&self) -> Result<Rules, Fault> {
+        let contexts = Arc::<Contexts>::default();
+        let rules = Rules::new(Limits::for_rules(self.most), contexts.clone())?;
+        self.tables.get_or_init(|| Lookup { reader: rules.reader(), contexts });
+        Ok(rules)
+    }
+
+    /// Lets the engine know whether there is something to look up.
+    fn tell(&self, rules: &Rules) {
+        let active = !rules.is_empty() || self.isolated.load(Ordering::Relaxed); // as `active`
+        self.active.store(active, Ordering::Relaxed); // as `active`
+    }
+}

@@ -261,6 +261,11 @@ int rxlab_rss_hash_conf_get(struct rte_eth_dev *dev, struct rte_eth_rss_conf *co
 int rxlab_reta_update(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size);
 int rxlab_reta_query(struct rte_eth_dev *dev, struct rte_eth_rss_reta_entry64 *reta, uint16_t size);
 uint64_t rxlab_rss_types(void);
+uint32_t rxlab_rss_hash_of(uint64_t types);
+
+/* rxlab_flow.c */
+struct rte_flow_ops;
+int rxlab_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
 
 /* rxlab_stats.c */
 /* A count since the last reset; word lies in d->now. */

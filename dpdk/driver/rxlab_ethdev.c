@@ -172,6 +172,7 @@ static const struct eth_dev_ops ops = {
 	.rss_hash_conf_get = rxlab_rss_hash_conf_get,
 	.reta_update = rxlab_reta_update,
 	.reta_query = rxlab_reta_query,
+	.flow_ops_get = rxlab_flow_ops_get,
 };
 
 /* A secondary process reads; the rings belong to the primary. */
@@ -350,7 +351,8 @@ probe_primary(struct rte_vdev_device *vdev, const struct rxlab_conf *conf)
 	}
 	TAILQ_INSERT_TAIL(&rxlab_devs, d, next);
 	dev->dev_ops = &ops;
-	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS;
+	dev->data->dev_flags |= RTE_ETH_DEV_INTR_LSC | RTE_ETH_DEV_AUTOFILL_QUEUE_XSTATS |
+		RTE_ETH_DEV_FLOW_OPS_THREAD_SAFE;
 	set_bursts(dev);
 	rxlab_unlock();
 	rte_eth_dev_probing_finish(dev);
@@ -409,6 +411,7 @@ RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
 	"rx_rate=<rate> "
 	"tx_rate=<rate> "
 	"link_speed=<rate> "
+	"flow_rules=<int> "
 	"mac=<xx:xx:xx:xx:xx:xx> "
 	"nic_cpu=<cpu> "
 	"nic_idle=spin|yield|sleep "

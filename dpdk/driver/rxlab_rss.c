@@ -44,8 +44,8 @@ rxlab_rss_types(void)
 	return types;
 }
 
-static uint32_t
-hash_of(uint64_t types)
+uint32_t
+rxlab_rss_hash_of(uint64_t types)
 {
 	uint32_t hash = 0;
 	unsigned int i;
@@ -95,7 +95,7 @@ set_conf(const struct rxlab_dev *d, const struct rte_eth_rss_conf *conf, struct 
 			rxlab_rss_types());
 		return -EINVAL;
 	}
-	rss->hash = hash_of(conf->rss_hf);
+	rss->hash = rxlab_rss_hash_of(conf->rss_hf);
 	if (conf->rss_key == NULL)
 		return 0;
 	if (conf->rss_key_len < RXLAB_KEY_DEFAULT_LEN || conf->rss_key_len > sizeof(rss->key)) {

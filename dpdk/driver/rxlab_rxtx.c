@@ -6,6 +6,7 @@
 
 #include <rte_branch_prediction.h>
 #include <rte_errno.h>
+#include <rte_flow.h>
 #include <rte_prefetch.h>
 
 #include "rxlab.h"
@@ -41,6 +42,24 @@ rx_top_up(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, uint16_t n)
 	return h->nb_spares >= n;
 }
 
+/* What flow rules tell of a frame, in the one word that a completion has for it: metadata, a flag or a mark. */
+static __rte_noinline void
+rx_mark(const struct rxlab_completion *c, struct rte_mbuf *m)
+{
+	if (c->kind & RXLAB_META) {
+		if (rte_flow_dynf_metadata_avail()) {
+			rte_flow_dynf_metadata_set(m, c->mark);
+			m->ol_flags |= RTE_MBUF_DYNFLAG_RX_METADATA;
+		}
+		return;
+	}
+	m->ol_flags |= RTE_MBUF_F_RX_FDIR;
+	if (c->mark != RXLAB_FLAG) {
+		m->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
+		m->hash.fdir.hi = c->mark - 1;
+	}
+}
+
 static inline void
 rx_fill(const struct rxlab_rx_queue *q, const struct rxlab_completion *c, struct rte_mbuf *m)
 {
@@ -50,10 +69,8 @@ rx_fill(const struct rxlab_rx_queue *q, const struct rxlab_completion *c, struct
 	m->pkt_len = c->len - q->front;
 	m->data_len = c->len - q->front;
 	m->hash.rss = c->rss;
-	if (unlikely(c->mark != 0)) {
-		m->ol_flags |= RTE_MBUF_F_RX_FDIR | RTE_MBUF_F_RX_FDIR_ID;
-		m->hash.fdir.hi = c->mark;
-	}
+	if (unlikely(c->mark != 0))
+		rx_mark(c, m);
 }
 
 static uint16_t

@@ -130,6 +130,8 @@ struct rxlab_dev {
 	uint64_t tagged;		/* ol_flag of mbufs with one */
 	bool emulate;
 	uint32_t speed;			/* of the link, in Mbps */
+	uint32_t flow_rules;		/* the most */
+	uint64_t flow_bytes;		/* that so many take, at most */
 	uint16_t port_id;
 	struct rte_ether_addr macs[RXLAB_MACS];
 	struct rte_ether_addr groups[RXLAB_GROUPS];	/* of multicast */
@@ -141,6 +143,7 @@ struct rxlab_dev {
 	struct rte_eth_dev *eth_dev;
 	struct rxlab_port *port;
 	struct rxlab_core *core;
+	struct rxlab_flow_queues *flow_queues;	/* of rte_flow's asynchronous operations */
 	enum rxlab_source source_kind;
 	char source_name[64];
 	struct rxlab_dev *peer;		/* source=pair */
@@ -266,6 +269,9 @@ uint32_t rxlab_rss_hash_of(uint64_t types);
 /* rxlab_flow.c */
 struct rte_flow_ops;
 int rxlab_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+
+/* rxlab_flow_async.c */
+void rxlab_flow_queues_free(struct rxlab_dev *d);
 
 /* rxlab_stats.c */
 /* A count since the last reset; word lies in d->now. */

@@ -102,6 +102,7 @@ destroy(struct rxlab_dev *d)
 		if (ret != 0)
 			return ret;
 	}
+	rxlab_flow_queues_free(d);
 	rxlab_core_put(d->core);
 	return 0;
 }
@@ -301,6 +302,8 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 			rxlab_name(d), d->nb_halves, d->max_queues, RXLAB_HALVES, rxlab_max_rx_queues(d));
 	d->speed = rxlab_args_speed(conf->args);
 	d->emulate = rxlab_args_emulate(conf->args);
+	d->flow_rules = rxlab_flow_limit(d->port);
+	d->flow_bytes = rxlab_flow_bytes(d->port);
 	ret = set_tags(d, conf);
 	if (ret != 0)
 		return ret;

@@ -250,6 +250,18 @@ rxlab_flow_ops_get(struct rte_eth_dev *dev __rte_unused, const struct rte_flow_o
 		.query = query,
 		.isolate = isolate,
 		.get_aged_flows = get_aged_flows,
+		.info_get = rxlab_flow_info_get,
+		.configure = rxlab_flow_configure,
+		.pattern_template_create = rxlab_flow_pattern_template_create,
+		.pattern_template_destroy = rxlab_flow_pattern_template_destroy,
+		.actions_template_create = rxlab_flow_actions_template_create,
+		.actions_template_destroy = rxlab_flow_actions_template_destroy,
+		.template_table_create = rxlab_flow_table_create,
+		.template_table_destroy = rxlab_flow_table_destroy,
+		.async_create = rxlab_flow_async_create,
+		.async_destroy = rxlab_flow_async_destroy,
+		.push = rxlab_flow_push,
+		.pull = rxlab_flow_pull,
 	};
 
 	*ops = &flow_ops;

@@ -12,6 +12,7 @@
 #define RXLAB_FLOW_TERMS	96
 #define RXLAB_FLOW_ACTIONS	32	/* the most that the library takes */
 #define RXLAB_FLOW_TAGS		3
+#define RXLAB_FLOW_LIST		64	/* items or actions of a template, with the END */
 
 /* A rule that is parsed. Each term and action knows which item or action of the caller it comes from. */
 struct rxlab_flow_parsed {
@@ -44,11 +45,15 @@ int rxlab_flow_fault(int ret, const struct rxlab_flow_fault *fault, const struct
 struct rte_flow *rxlab_flow_add(const struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit,
 		struct rte_flow_error *error);
 
-/* rxlab_flow_async.c */
-int rxlab_flow_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port, struct rte_flow_queue_info *queue,
-		struct rte_flow_error *error);
-int rxlab_flow_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *port, uint16_t nb_queues,
-		const struct rte_flow_queue_attr *queues[], struct rte_flow_error *error);
+/* rxlab_flow_template.c */
+struct rte_flow_template_table {
+	struct rte_flow_attr attr;
+	struct rte_flow_pattern_template **patterns;
+	uint8_t nb_patterns;
+	struct rte_flow_actions_template **actions;
+	uint8_t nb_actions;
+};
+
 struct rte_flow_pattern_template *rxlab_flow_pattern_template_create(struct rte_eth_dev *dev,
 		const struct rte_flow_pattern_template_attr *attr, const struct rte_flow_item pattern[],
 		struct rte_flow_error *error);
@@ -65,6 +70,16 @@ struct rte_flow_template_table *rxlab_flow_table_create(struct rte_eth_dev *dev,
 		struct rte_flow_error *error);
 int rxlab_flow_table_destroy(struct rte_eth_dev *dev, struct rte_flow_template_table *table,
 		struct rte_flow_error *error);
+int rxlab_flow_fill_pattern(const struct rte_flow_pattern_template *template, const struct rte_flow_item pattern[],
+		struct rte_flow_item filled[RXLAB_FLOW_LIST], struct rte_flow_error *error);
+int rxlab_flow_fill_actions(const struct rte_flow_actions_template *template, const struct rte_flow_action actions[],
+		struct rte_flow_action filled[RXLAB_FLOW_LIST], struct rte_flow_error *error);
+
+/* rxlab_flow_async.c */
+int rxlab_flow_info_get(struct rte_eth_dev *dev, struct rte_flow_port_info *port, struct rte_flow_queue_info *queue,
+		struct rte_flow_error *error);
+int rxlab_flow_configure(struct rte_eth_dev *dev, const struct rte_flow_port_attr *port, uint16_t nb_queues,
+		const struct rte_flow_queue_attr *queues[], struct rte_flow_error *error);
 struct rte_flow *rxlab_flow_async_create(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
 		struct rte_flow_template_table *table, const struct rte_flow_item pattern[], uint8_t pattern_index,
 		const struct rte_flow_action actions[], uint8_t actions_index, void *user_data,

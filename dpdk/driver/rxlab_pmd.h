@@ -1208,6 +1208,30 @@ bool rxlab_args_emulate(const struct rxlab_args *args);
 const char *rxlab_args_iface(const struct rxlab_args *args);
 
 /**
+ * The most rules of a port.
+ *
+ * # Safety
+ * `port` is from `rxlab_port_new`.
+ */
+uint32_t rxlab_flow_limit(const struct rxlab_port *port);
+
+/**
+ * The most memory that so many rules take, in bytes.
+ *
+ * # Safety
+ * As [`rxlab_flow_limit`].
+ */
+uint64_t rxlab_flow_bytes(const struct rxlab_port *port);
+
+/**
+ * Rules of a port now.
+ *
+ * # Safety
+ * As [`rxlab_flow_limit`].
+ */
+uint32_t rxlab_flow_rules(const struct rxlab_port *port);
+
+/**
  * Looks at a rule without adding it.
  *
  * # Safety

@@ -67,6 +67,10 @@ add_port(const struct rte_eth_dev *dev, struct rte_tel_data *data)
 	rte_tel_data_add_dict_int(data, "nic_cpu", d->nic_cpu);
 	rte_tel_data_add_dict_int(data, "rx_queues", dev->data->nb_rx_queues);
 	rte_tel_data_add_dict_int(data, "tx_queues", dev->data->nb_tx_queues);
+	rte_tel_data_add_dict_uint(data, "flow_rules_max", d->flow_rules);
+	rte_tel_data_add_dict_uint(data, "flow_bytes_max", d->flow_bytes);
+	if (rte_eal_process_type() == RTE_PROC_PRIMARY)
+		rte_tel_data_add_dict_uint(data, "flow_rules", rxlab_flow_rules(d->port));
 	rte_tel_data_add_dict_int(data, "started", dev->data->dev_started);
 	rte_tel_data_add_dict_int(data, "link", dev->data->dev_link.link_status);
 	add_outcomes(d, -1, data);

@@ -62,11 +62,7 @@ enum Taken {
 impl Engine {
     /// # Errors
     /// The source cannot be read.
-    pub(crate) fn new(
-        args: &Args,
-        counters: &'static Counters,
-        flows: Arc<Flows>,
-    ) -> Result<Engine, Error> {
+    pub(crate) fn new(args: &Args, counters: &'static Counters, flows: Arc<Flows>) -> Result<Engine, Error> {
         let far = match (&args.source, Stock::of(&args.source)?) {
             (_, Some(stock)) => Far::Stock(stock),
             (Source::Pair(_), None) => Far::Peer(None),

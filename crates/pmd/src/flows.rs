@@ -66,10 +66,19 @@ impl Flows {
         Some(Tables::begin(reader, contexts, steering, queues, isolated, clock::now()))
     }
 
+    /// The most rules.
+    pub(crate) fn most(&self) -> u32 {
+        self.most
+    }
+
+    /// Rules now.
+    pub(crate) fn len(&self) -> u32 {
+        self.lock().as_ref().map_or(0, Rules::len)
+    }
+
     /// The most memory that the rules take, in bytes.
-    #[cfg(test)]
-    fn bytes(&self) -> u64 {
-        Limits::for_rules(self.most).bytes()
+    pub(crate) fn bytes(&self) -> u64 {
+        self.limits().bytes()
     }
 
     /// The rules, which the calling thread has for itself until `f` ends. Those of a call that ended in the middle are as
@@ -116,20 +125,25 @@ impl Flows {
         self.with(|rules| Ok(rules.aged())).unwrap_or_default()
     }
 
+    /// Each rule may have actions that need a record.
+    fn limits(&self) -> Limits {
+        Limits { records: self.most, ..Limits::for_rules(self.most) }
+    }
+
     fn lock(&self) -> MutexGuard<'_, Option<Rules>> {
         self.rules.lock().unwrap_or_else(|broken| broken.into_inner())
     }
 
     fn open(&self) -> Result<Rules, Fault> {
         let contexts = Arc::<Contexts>::default();
-        let rules = Rules::new(Limits::for_rules(self.most), contexts.clone())?;
+        let rules = Rules::new(self.limits(), contexts.clone())?;
         self.tables.get_or_init(|| Lookup { reader: rules.reader(), contexts });
         Ok(rules)
     }
 
     /// Lets the engine know whether there is something to look up.
     fn tell(&self, rules: &Rules) {
-        let active = !rules.is_empty() || self.isolated.load(Ordering::Relaxed); // as `active`
+        let active = rules.len() > 0 || self.isolated.load(Ordering::Relaxed); // as `active`
         self.active.store(active, Ordering::Relaxed); // as `active`
     }
 }

@@ -48,17 +48,31 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         NAMES.iter().map(|(rust, c)| ((*rust).into(), (*c).into())).collect();
     rename.insert("TxQueue".into(), "rxlab_txq".into());
     rename.insert("AtomicU64".into(), "uint64_t".into());
-    let constants =
-        ["QUEUES", "THREADS", "HALVES", "TAG", "OUTCOMES", "HOST_COUNTERS", "MACS", "GROUPS", "RETA", "KEY", "FLOW_TEXT", "FLAG", "LAST_MARK"];
+    let constants = [
+        "QUEUES",
+        "THREADS",
+        "HALVES",
+        "TAG",
+        "OUTCOMES",
+        "HOST_COUNTERS",
+        "MACS",
+        "GROUPS",
+        "RETA",
+        "KEY",
+        "FLOW_TEXT",
+        "FLAG",
+        "LAST_MARK",
+    ];
     let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED", "META"];
     for name in constants.into_iter().chain(bits) {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }
     let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
     // `ALLOutcome` is cbindgen's name for Outcome::ALL.
-    let not_ours = ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "WORDS", "ALLOutcome", "NONE"]
-        .iter()
-        .chain(&dynamic);
+    let not_ours =
+        ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "WORDS", "ALLOutcome", "NONE"]
+            .iter()
+            .chain(&dynamic);
     let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
     let config = Config {
         language: Language::C,
@@ -75,7 +89,9 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         // No call takes these, but their numbers are places in `rxlab_rx_counters` or stand in structs.
         export: ExportConfig {
             rename,
-            include: ["Outcome", "Field", "Header", "Layer", "FlowAct", "FlowTermKind"].map(Into::into).into(),
+            include: ["Outcome", "Field", "Header", "Layer", "FlowAct", "FlowTermKind"]
+                .map(Into::into)
+                .into(),
             exclude: not_ours,
             ..ExportConfig::default()
         },

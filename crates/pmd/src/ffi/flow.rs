@@ -42,6 +42,36 @@ pub struct FlowAge {
     pub idle_s: u32,
 }
 
+/// The most rules of a port.
+///
+/// # Safety
+/// `port` is from `rxlab_port_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_flow_limit(port: *const Port) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { (*port).flows().most() }
+}
+
+/// The most memory that so many rules take, in bytes.
+///
+/// # Safety
+/// As [`rxlab_flow_limit`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_flow_bytes(port: *const Port) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { (*port).flows().bytes() }
+}
+
+/// Rules of a port now.
+///
+/// # Safety
+/// As [`rxlab_flow_limit`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_flow_rules(port: *const Port) -> u32 {
+    // SAFETY: the caller's.
+    unsafe { (*port).flows().len() }
+}
+
 /// Looks at a rule without adding it.
 ///
 /// # Safety

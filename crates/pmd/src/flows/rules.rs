@@ -48,21 +48,15 @@ impl Rules {
     /// The limits are not possible.
     pub(super) fn new(limits: Limits, contexts: Arc<Contexts>) -> Result<Rules, Fault> {
         let writer = Writer::new(limits)?;
-        Ok(Rules {
-            writer,
-            contexts,
-            known: BTreeMap::new(),
-            released: Vec::new(),
-            notes: BTreeMap::new(),
-        })
+        Ok(Rules { writer, contexts, known: BTreeMap::new(), released: Vec::new(), notes: BTreeMap::new() })
     }
 
     pub(super) fn reader(&self) -> Reader {
         self.writer.reader()
     }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.writer.is_empty()
+    pub(super) fn len(&self) -> u32 {
+        self.writer.len()
     }
 
     pub(super) fn tick(&mut self) {
@@ -75,7 +69,7 @@ impl Rules {
     /// The rule is not allowed, is there, or does not fit.
     pub(crate) fn insert(&mut self, wanted: &Wanted<'_>) -> Result<u64, Fault> {
         let matching = wanted.matching()?;
-        let context = wanted.rss()?.map(|context| self.take_context(context)).transpose()?;
+        let context = wanted.rss().map(|(at, context)| self.take_context(at, context)).transpose()?;
         let done = wanted.actions(context).and_then(|actions| self.enter(wanted, matching, actions));
         match (done, context) {
             (Ok(name), None) if wanted.age_context == 0 => Ok(name),
@@ -209,18 +203,16 @@ impl Rules {
         Ok(change(&mut self.writer)?)
     }
 
-    /// The number of a context, which one more rule names.
-    fn take_context(&mut self, context: Context) -> Result<u16, Fault> {
+    /// The number of a context, which one more rule names with action `at`.
+    fn take_context(&mut self, at: usize, context: Context) -> Result<u16, Fault> {
         if let Some((number, rules)) = self.known.get_mut(&context) {
             *rules += 1;
             return Ok(*number);
         }
-        let full = |_| {
-            let text = format!("RSS contexts are full: {CONTEXTS} of different queues, keys or types are allowed");
-            Fault::new(FlowPart::Room, 0, libc::ENOSPC, text)
-        };
-        let made = context.made().map_err(|text| Fault::new(FlowPart::Whole, 0, libc::EINVAL, text))?;
-        let number = self.contexts.add(made).ok_or(()).map_err(full)?;
+        let wrong = |code, text: String| Fault::new(FlowPart::Action, at, code, text);
+        let full = || format!("RSS contexts are full: {CONTEXTS} of other queues, keys or types are allowed");
+        let made = context.made().map_err(|text| wrong(libc::EINVAL, text))?;
+        let number = self.contexts.add(made).ok_or_else(|| wrong(libc::ENOSPC, full()))?;
         self.known.insert(context, (number, 1));
         Ok(number)
     }

@@ -178,20 +178,11 @@ impl<'a> Wanted<'a> {
         translated.map(|(i, action)| action.in_tables(context).map_err(|e| e.at(i))).collect()
     }
 
-    /// The RSS context that it needs.
-    ///
-    /// # Errors
-    /// It is not possible.
-    pub(super) fn rss(&self) -> Result<Option<Context>, Fault> {
-        let at = self.actions.iter().position(|action| action.act == FlowAct::Rss as u8);
-        let Some((at, conf)) = at.zip(self.rss) else { return Ok(None) };
-        let context = Context {
-            key: conf.key().to_vec(),
-            fields: conf.hash,
-            table: conf.table().to_vec(),
-        };
-        context.made().map_err(|text| Fault::new(FlowPart::Action, at, libc::EINVAL, text))?;
-        Ok(Some(context))
+    /// The RSS context that it needs, and which action needs it.
+    pub(super) fn rss(&self) -> Option<(usize, Context)> {
+        let at = self.actions.iter().position(|action| action.act == FlowAct::Rss as u8)?;
+        let conf = self.rss?;
+        Some((at, Context { key: conf.key().to_vec(), fields: conf.hash, table: conf.table().to_vec() }))
     }
 }
 
@@ -219,11 +210,9 @@ impl FlowAction {
             FlowAct::Mark => Action::Mark(self.a + 1),
             FlowAct::Flag => Action::Mark(FLAG),
             FlowAct::Meta => Action::Meta { value: self.a, mask: self.b },
-            FlowAct::Tag => Action::Tag {
-                index: u8::try_from(self.c).unwrap_or(u8::MAX),
-                value: self.a,
-                mask: self.b,
-            },
+            FlowAct::Tag => {
+                Action::Tag { index: u8::try_from(self.c).unwrap_or(u8::MAX), value: self.a, mask: self.b }
+            }
             FlowAct::Count => Action::Count,
             FlowAct::Age => Action::Age(self.a.saturating_mul(TICKS)),
         })

@@ -83,13 +83,13 @@ fn checksums_are_looked_at_where_that_is_asked_for() {
 struct Ports(Rss);
 
 impl Choose for Ports {
-    fn choose(&self, parsed: &Parsed, head: &[u8], class: Class) -> Result<Class, Outcome> {
+    fn choose(&self, parsed: &Parsed, head: &[u8], len: u32, class: Class) -> Result<Class, Outcome> {
         match parsed.ports(head) {
             Some([_, _, 0, 10]) => Err(Outcome::Filtered),
             Some([_, _, 0, 9]) => {
                 Ok(Class { queue: 3, mark: 77, cost: class.cost + Ps::from_ns(5), ..class })
             }
-            _ => Choose::choose(&self.0, parsed, head, class),
+            _ => Choose::choose(&self.0, parsed, head, len, class),
         }
     }
 }

@@ -7,8 +7,6 @@
 
 #include "rxlab_flow.h"
 
-#define MAX_ITEM	64	/* bytes of the largest item below */
-
 /* Whether a frame has a header: no field of it. */
 #define NO_HEADER	UINT8_MAX
 
@@ -27,11 +25,22 @@ enum rank { RANK_ANY, RANK_LINK, RANK_TAG, RANK_NETWORK, RANK_TRANSPORT, RANK_TU
 
 struct walk;
 
+/* An item's spec, last or mask. */
+union value {
+	uint8_t bytes[64];
+	struct rte_flow_item_eth eth;
+	struct rte_flow_item_vlan vlan;
+	struct rte_flow_item_ipv6 ipv6;
+	struct rte_flow_item_meta meta;
+	struct rte_flow_item_tag tag;
+};
+
 /* An item and its fields; bits of it that no part has are refused, unless special() takes them. */
 struct kind {
 	enum rte_flow_item_type type;
 	const char *name;
 	uint8_t size;
+	uint8_t used;		/* bytes of fields: what follows is flags and padding */
 	uint8_t header;
 	uint8_t rank;
 	bool tunnel;		/* what follows is in it */
@@ -51,9 +60,7 @@ struct walk {
 	uint8_t tags;		/* VLAN items of the layer */
 	bool in_tunnel;		/* the last header begins a tunnel */
 	bool any;		/* the last item was ANY */
-	uint8_t spec[MAX_ITEM];
-	uint8_t last[MAX_ITEM];
-	uint8_t mask[MAX_ITEM];
+	union value spec, last, mask;
 };
 
 #define PART(of, number, lowest, width, which) \
@@ -74,55 +81,57 @@ struct gre_key {
 	rte_be32_t key;
 };
 
-#define KIND(which, of, has, level) \
-	.type = RTE_FLOW_ITEM_TYPE_ ## which, .name = #which, .size = sizeof(struct of), .header = RXLAB_HEADER_ ## has, \
-	.rank = RANK_ ## level
+/* The fields are those of a struct that an item begins with. */
+#define KIND(which, of, fields, has, level) \
+	.type = RTE_FLOW_ITEM_TYPE_ ## which, .name = #which, .size = sizeof(struct of), .used = sizeof(struct fields), \
+	.header = RXLAB_HEADER_ ## has, .rank = RANK_ ## level
 
 static const struct kind kinds[] = {
-	{ KIND(ETH, rte_flow_item_eth, ETHERNET, LINK), .mask = &rte_flow_item_eth_mask, .special = eth_special,
+	{ KIND(ETH, rte_flow_item_eth, rte_ether_hdr, ETHERNET, LINK), .mask = &rte_flow_item_eth_mask, .special = eth_special,
 	  .parts = { WHOLE(rte_flow_item_eth, hdr.dst_addr, ETH_DST), WHOLE(rte_flow_item_eth, hdr.src_addr, ETH_SRC) } },
-	{ KIND(VLAN, rte_flow_item_vlan, VLAN, TAG), .mask = &rte_flow_item_vlan_mask, .special = vlan_special },
-	{ KIND(MPLS, rte_flow_item_mpls, MPLS, NETWORK), .mask = &rte_flow_item_mpls_mask,
+	{ KIND(VLAN, rte_flow_item_vlan, rte_vlan_hdr, VLAN, TAG),
+	  .mask = &rte_flow_item_vlan_mask, .special = vlan_special },
+	{ KIND(MPLS, rte_flow_item_mpls, rte_flow_item_mpls, MPLS, NETWORK), .mask = &rte_flow_item_mpls_mask,
 	  .parts = { PART(rte_flow_item_mpls, label_tc_s, 4, 20, MPLS_LABEL),
 		     PART(rte_flow_item_mpls, label_tc_s, 1, 3, MPLS_CLASS),
 		     PART(rte_flow_item_mpls, label_tc_s, 0, 1, MPLS_BOTTOM), WHOLE(rte_flow_item_mpls, ttl, MPLS_TTL) } },
-	{ KIND(IPV4, rte_flow_item_ipv4, IPV4, NETWORK), .mask = &rte_flow_item_ipv4_mask, .special = ipv4_special,
+	{ KIND(IPV4, rte_flow_item_ipv4, rte_flow_item_ipv4, IPV4, NETWORK), .mask = &rte_flow_item_ipv4_mask, .special = ipv4_special,
 	  .parts = { WHOLE(rte_flow_item_ipv4, hdr.type_of_service, IPV4_TOS),
 		     WHOLE(rte_flow_item_ipv4, hdr.time_to_live, IPV4_TTL),
 		     WHOLE(rte_flow_item_ipv4, hdr.next_proto_id, IPV4_PROTO),
 		     WHOLE(rte_flow_item_ipv4, hdr.src_addr, IPV4_SRC), WHOLE(rte_flow_item_ipv4, hdr.dst_addr, IPV4_DST) } },
-	{ KIND(IPV6, rte_flow_item_ipv6, IPV6, NETWORK), .mask = &rte_flow_item_ipv6_mask, .special = ipv6_special,
+	{ KIND(IPV6, rte_flow_item_ipv6, rte_flow_item_ipv6, IPV6, NETWORK), .mask = &rte_flow_item_ipv6_mask, .special = ipv6_special,
 	  .parts = { PART(rte_flow_item_ipv6, hdr.vtc_flow, 20, 8, IPV6_CLASS),
 		     PART(rte_flow_item_ipv6, hdr.vtc_flow, 0, 20, IPV6_LABEL),
 		     WHOLE(rte_flow_item_ipv6, hdr.proto, IPV6_PROTO), WHOLE(rte_flow_item_ipv6, hdr.hop_limits, IPV6_HOPS),
 		     WHOLE(rte_flow_item_ipv6, hdr.src_addr, IPV6_SRC), WHOLE(rte_flow_item_ipv6, hdr.dst_addr, IPV6_DST) } },
-	{ KIND(TCP, rte_flow_item_tcp, TCP, TRANSPORT), .mask = &rte_flow_item_tcp_mask,
+	{ KIND(TCP, rte_flow_item_tcp, rte_flow_item_tcp, TCP, TRANSPORT), .mask = &rte_flow_item_tcp_mask,
 	  .parts = { WHOLE(rte_flow_item_tcp, hdr.src_port, TCP_SRC), WHOLE(rte_flow_item_tcp, hdr.dst_port, TCP_DST),
 		     WHOLE(rte_flow_item_tcp, hdr.tcp_flags, TCP_FLAGS) } },
-	{ KIND(UDP, rte_flow_item_udp, UDP, TRANSPORT), .mask = &rte_flow_item_udp_mask,
+	{ KIND(UDP, rte_flow_item_udp, rte_flow_item_udp, UDP, TRANSPORT), .mask = &rte_flow_item_udp_mask,
 	  .parts = { WHOLE(rte_flow_item_udp, hdr.src_port, UDP_SRC), WHOLE(rte_flow_item_udp, hdr.dst_port, UDP_DST) } },
-	{ KIND(SCTP, rte_flow_item_sctp, SCTP, TRANSPORT), .mask = &rte_flow_item_sctp_mask,
+	{ KIND(SCTP, rte_flow_item_sctp, rte_flow_item_sctp, SCTP, TRANSPORT), .mask = &rte_flow_item_sctp_mask,
 	  .parts = { WHOLE(rte_flow_item_sctp, hdr.src_port, SCTP_SRC), WHOLE(rte_flow_item_sctp, hdr.dst_port, SCTP_DST),
 		     WHOLE(rte_flow_item_sctp, hdr.tag, SCTP_TAG) } },
-	{ KIND(ICMP, rte_flow_item_icmp, ICMP, TRANSPORT), .mask = &rte_flow_item_icmp_mask,
+	{ KIND(ICMP, rte_flow_item_icmp, rte_flow_item_icmp, ICMP, TRANSPORT), .mask = &rte_flow_item_icmp_mask,
 	  .parts = { WHOLE(rte_flow_item_icmp, hdr.icmp_type, ICMP_TYPE), WHOLE(rte_flow_item_icmp, hdr.icmp_code, ICMP_CODE),
 		     WHOLE(rte_flow_item_icmp, hdr.icmp_ident, ICMP_IDENT),
 		     WHOLE(rte_flow_item_icmp, hdr.icmp_seq_nb, ICMP_SEQ) } },
-	{ KIND(ICMP6, rte_flow_item_icmp6, ICMP6, TRANSPORT), .mask = &rte_flow_item_icmp6_mask,
+	{ KIND(ICMP6, rte_flow_item_icmp6, rte_flow_item_icmp6, ICMP6, TRANSPORT), .mask = &rte_flow_item_icmp6_mask,
 	  .parts = { WHOLE(rte_flow_item_icmp6, type, ICMP6_TYPE), WHOLE(rte_flow_item_icmp6, code, ICMP6_CODE) } },
-	{ KIND(GRE, rte_flow_item_gre, GRE, TRANSPORT), .tunnel = true, .mask = &rte_flow_item_gre_mask,
+	{ KIND(GRE, rte_flow_item_gre, rte_flow_item_gre, GRE, TRANSPORT), .tunnel = true, .mask = &rte_flow_item_gre_mask,
 	  .parts = { WHOLE(rte_flow_item_gre, c_rsvd0_ver, GRE_FLAGS), WHOLE(rte_flow_item_gre, protocol, GRE_PROTO) } },
-	{ KIND(GRE_KEY, gre_key, GRE_KEY, TUNNEL), .tunnel = true, .mask = &gre_key_mask,
+	{ KIND(GRE_KEY, gre_key, gre_key, GRE_KEY, TUNNEL), .tunnel = true, .mask = &gre_key_mask,
 	  .parts = { WHOLE(gre_key, key, GRE_KEY) } },
-	{ KIND(VXLAN, rte_flow_item_vxlan, VXLAN, TUNNEL), .tunnel = true, .mask = &rte_flow_item_vxlan_mask,
+	{ KIND(VXLAN, rte_flow_item_vxlan, rte_flow_item_vxlan, VXLAN, TUNNEL), .tunnel = true, .mask = &rte_flow_item_vxlan_mask,
 	  .parts = { WHOLE(rte_flow_item_vxlan, flags, VXLAN_FLAGS), WHOLE(rte_flow_item_vxlan, vni, VXLAN_VNI) } },
-	{ KIND(GENEVE, rte_flow_item_geneve, GENEVE, TUNNEL), .tunnel = true, .mask = &rte_flow_item_geneve_mask,
+	{ KIND(GENEVE, rte_flow_item_geneve, rte_flow_item_geneve, GENEVE, TUNNEL), .tunnel = true, .mask = &rte_flow_item_geneve_mask,
 	  .parts = { PART(rte_flow_item_geneve, ver_opt_len_o_c_rsvd0, 8, 8, GENEVE_OPTIONS),
 		     WHOLE(rte_flow_item_geneve, protocol, GENEVE_PROTO), WHOLE(rte_flow_item_geneve, vni, GENEVE_VNI) } },
 	{ .type = RTE_FLOW_ITEM_TYPE_META, .name = "META", .size = sizeof(struct rte_flow_item_meta), .header = NO_HEADER,
-	  .mask = &rte_flow_item_meta_mask, .special = meta_special },
+	  .used = sizeof(uint32_t), .mask = &rte_flow_item_meta_mask, .special = meta_special },
 	{ .type = RTE_FLOW_ITEM_TYPE_TAG, .name = "TAG", .size = sizeof(struct rte_flow_item_tag), .header = NO_HEADER,
-	  .mask = &rte_flow_item_tag_mask, .special = tag_special },
+	  .used = sizeof(uint32_t), .mask = &rte_flow_item_tag_mask, .special = tag_special },
 };
 
 #define ALLOWED "VOID, ANY, ETH, VLAN, MPLS, IPV4, IPV6, TCP, UDP, SCTP, ICMP, ICMP6, GRE, GRE_KEY, VXLAN, GENEVE, META, TAG"
@@ -199,7 +208,7 @@ understood(struct walk *w, const struct part *part)
 	uint8_t i;
 
 	for (i = 0; i < part->bytes; i++)
-		w->mask[part->offset + i] &= (uint8_t)(bits >> 8 * (part->bytes - 1 - i));
+		w->mask.bytes[part->offset + i] &= (uint8_t)(bits >> 8 * (part->bytes - 1 - i));
 }
 
 static int
@@ -212,7 +221,8 @@ refuse_range(const struct walk *w, const char *name)
 static int
 take_address(struct walk *w, const struct part *part)
 {
-	uint8_t *spec = &w->spec[part->offset], *last = &w->last[part->offset], *mask = &w->mask[part->offset];
+	uint8_t *spec = &w->spec.bytes[part->offset], *last = &w->last.bytes[part->offset];
+	uint8_t *mask = &w->mask.bytes[part->offset];
 	static const uint8_t none[16];
 	struct rxlab_flow_term *term;
 	uint8_t i;
@@ -242,11 +252,11 @@ take_part(struct walk *w, const struct part *part)
 
 	if (part->bytes == 16)
 		return take_address(w, part);
-	mask = number(w->mask, part);
-	spec = number(w->spec, part) & mask;
+	mask = number(w->mask.bytes, part);
+	spec = number(w->spec.bytes, part) & mask;
 	if (mask == 0)
 		return 0;
-	if ((number(w->last, part) & mask) > spec)
+	if ((number(w->last.bytes, part) & mask) > spec)
 		return refuse_range(w, part->name);
 	understood(w, part);
 	return add_number(w, part->field, spec, mask);
@@ -262,13 +272,13 @@ is_tpid(uint64_t type)
 static int
 take_type(struct walk *w, const struct part *part, uint8_t tag)
 {
-	uint64_t mask = number(w->mask, part), spec = number(w->spec, part);
+	uint64_t mask = number(w->mask.bytes, part), spec = number(w->spec.bytes, part);
 
 	if (mask == 0)
 		return 0;
 	if (mask != UINT16_MAX)
 		return refuse_mask(w, "allowed are all bits of the type or none");
-	if (number(w->last, part) > spec)
+	if (number(w->last.bytes, part) > spec)
 		return refuse_range(w, part->name);
 	understood(w, part);
 	if (tag == NO_HEADER)
@@ -280,23 +290,9 @@ take_type(struct walk *w, const struct part *part, uint8_t tag)
 	return add_number(w, RXLAB_FIELD_ETH_TYPE, spec, mask);
 }
 
-/* One bit of the 32 that stand at the end of an item. */
-static int
-take_flag(struct walk *w, size_t offset, uint32_t flag, uint8_t header)
-{
-	uint32_t spec, mask;
-
-	memcpy(&spec, &w->spec[offset], sizeof(spec));
-	memcpy(&mask, &w->mask[offset], sizeof(mask));
-	if (!(mask & flag))
-		return 0;
-	mask &= ~flag;
-	memcpy(&w->mask[offset], &mask, sizeof(mask));
-	return add_header(w, spec & flag, header);
-}
-
-/* The flags of these items are the lowest bits of their last word. */
-#define FLAGS_OF(item) (sizeof(struct item) - sizeof(uint32_t))
+/* A flag that says whether there is a header; where it is not asked for, nothing. */
+#define TAKE_FLAG(w, flag, header) \
+	((w)->mask.flag == 0 ? 0 : ((w)->mask.flag = 0, add_header(w, (w)->spec.flag, header)))
 
 static int
 eth_special(struct walk *w)
@@ -305,7 +301,7 @@ eth_special(struct walk *w)
 
 	if (take_type(w, &type, RXLAB_HEADER_VLAN) != 0)
 		return -rte_errno;
-	return take_flag(w, FLAGS_OF(rte_flow_item_eth), 1, RXLAB_HEADER_VLAN);
+	return TAKE_FLAG(w, eth.has_vlan, RXLAB_HEADER_VLAN);
 }
 
 static int
@@ -325,7 +321,7 @@ vlan_special(struct walk *w)
 		return -rte_errno;
 	if (take_type(w, &type, first ? RXLAB_HEADER_QINQ : NO_HEADER) != 0)
 		return -rte_errno;
-	return first ? take_flag(w, FLAGS_OF(rte_flow_item_vlan), 1, RXLAB_HEADER_QINQ) : 0;
+	return first ? TAKE_FLAG(w, vlan.has_more_vlan, RXLAB_HEADER_QINQ) : 0;
 }
 
 /* Fragments are told apart from whole packets, not from each other. */
@@ -334,7 +330,7 @@ ipv4_special(struct walk *w)
 {
 	static const struct part part = WHOLE(rte_flow_item_ipv4, hdr.fragment_offset, IPV4_PROTO);
 	const uint64_t all = RTE_IPV4_HDR_OFFSET_MASK | RTE_IPV4_HDR_MF_FLAG;
-	uint64_t mask = number(w->mask, &part), spec = number(w->spec, &part) & mask, last = number(w->last, &part) & mask;
+	uint64_t mask = number(w->mask.bytes, &part), spec = number(w->spec.bytes, &part) & mask, last = number(w->last.bytes, &part) & mask;
 
 	if (mask == 0)
 		return 0;
@@ -352,18 +348,12 @@ ipv4_special(struct walk *w)
 static int
 ipv6_special(struct walk *w)
 {
-	return take_flag(w, FLAGS_OF(rte_flow_item_ipv6), 1 << 2, RXLAB_HEADER_FRAGMENT);
+	return TAKE_FLAG(w, ipv6.has_frag_ext, RXLAB_HEADER_FRAGMENT);
 }
 
 static int
-take_register(struct walk *w, uint8_t field)
+take_register(struct walk *w, uint8_t field, uint32_t spec, uint32_t last, uint32_t mask)
 {
-	uint32_t spec, last, mask;
-
-	memcpy(&spec, w->spec, sizeof(spec));
-	memcpy(&last, w->last, sizeof(last));
-	memcpy(&mask, w->mask, sizeof(mask));
-	memset(w->mask, 0, sizeof(mask));
 	if ((last & mask) > (spec & mask))
 		return refuse_range(w, "data");
 	return add_number(w, field, spec, mask);
@@ -372,19 +362,22 @@ take_register(struct walk *w, uint8_t field)
 static int
 meta_special(struct walk *w)
 {
-	return take_register(w, RXLAB_FIELD_META);
+	uint32_t mask = w->mask.meta.data;
+
+	w->mask.meta.data = 0;
+	return take_register(w, RXLAB_FIELD_META, w->spec.meta.data, w->last.meta.data, mask);
 }
 
 static int
 tag_special(struct walk *w)
 {
-	uint8_t index = w->spec[offsetof(struct rte_flow_item_tag, index)];
+	uint32_t mask = w->mask.tag.data, index = w->spec.tag.index;
 
-	w->mask[offsetof(struct rte_flow_item_tag, index)] = 0;
+	w->mask.tag.data = 0;
 	if (index >= RXLAB_FLOW_TAGS)
 		return rxlab_flow_refuse(w->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, w->item,
 			"TAG: index %u: allowed are 0 to %u", index, RXLAB_FLOW_TAGS - 1);
-	return take_register(w, (uint8_t)(RXLAB_FIELD_TAG0 + index));
+	return take_register(w, (uint8_t)(RXLAB_FIELD_TAG0 + index), w->spec.tag.data, w->last.tag.data, mask);
 }
 
 static int
@@ -394,15 +387,14 @@ take_fields(struct walk *w)
 	const struct kind *kind = w->kind;
 	unsigned int i;
 
-	RTE_BUILD_BUG_ON(sizeof(struct rte_flow_item_ipv6) > MAX_ITEM);
-	memset(w->spec, 0, sizeof(w->spec));
-	memset(w->last, 0, sizeof(w->last));
-	memset(w->mask, 0, sizeof(w->mask));
+	memset(&w->spec, 0, sizeof(w->spec));
+	memset(&w->last, 0, sizeof(w->last));
+	memset(&w->mask, 0, sizeof(w->mask));
 	if (item->spec != NULL) {
-		memcpy(w->spec, item->spec, kind->size);
-		memcpy(w->mask, item->mask == NULL ? kind->mask : item->mask, kind->size);
+		memcpy(&w->spec, item->spec, kind->size);
+		memcpy(&w->mask, item->mask == NULL ? kind->mask : item->mask, kind->size);
 		if (item->last != NULL)
-			memcpy(w->last, item->last, kind->size);
+			memcpy(&w->last, item->last, kind->size);
 	} else if (item->last != NULL || item->mask != NULL) {
 		return rxlab_flow_refuse(w->error, EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, item,
 			"%s: a mask or a last value without spec", kind->name);
@@ -414,8 +406,8 @@ take_fields(struct walk *w)
 	/* Also without a spec: the number of items of a kind counts. */
 	if (kind->special != NULL && (kind->header != NO_HEADER || item->spec != NULL) && kind->special(w) != 0)
 		return -rte_errno;
-	for (i = 0; i < kind->size; i++) {
-		if (w->mask[i] != 0)
+	for (i = 0; i < kind->used; i++) {
+		if (w->mask.bytes[i] != 0)
 			return rxlab_flow_refuse(w->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ITEM_MASK, item,
 				"%s: the mask has bits of a field that is not matched, at byte %u", kind->name, i);
 	}

@@ -82,7 +82,7 @@ fn the_filter_and_the_length_come_before_rules() {
 fn a_context_spreads_over_its_own_queues() {
     let card = Card::new(&[rule(0, 9, &[Action::Rss(0)]), rule(0, 8, &[Action::Rss(1)])]);
     let key = packet::SYMMETRIC_KEY;
-    let number = card.contexts.add(Rss::new(&key, &[1, 3]).unwrap());
+    let number = card.contexts.add(&Rss::new(&key, &[1, 3]).unwrap());
     assert_eq!(number, Some(0));
     let spread = Rss::new(&key, &[1, 3]).unwrap();
     for source in 0..32 {
@@ -98,13 +98,13 @@ fn a_context_spreads_over_its_own_queues() {
 #[test]
 fn contexts_are_used_again_once_all_bursts_have_ended() {
     let contexts = Arc::<Contexts>::default();
-    let add = || contexts.add(Rss::spread(2));
+    let add = || contexts.add(&Rss::spread(2));
     let numbers: Vec<u16> = (0..CONTEXTS).map(|_| add().unwrap()).collect();
     assert_eq!(numbers, (0..CONTEXTS).collect::<Vec<_>>());
     assert_eq!(add(), None);
     contexts.remove(5);
-    // Nobody reads: the collector runs with the pins of a few more tries.
-    assert_eq!((0..1000).find_map(|_| add()), Some(5));
+    // Other tests may be in the middle of a burst.
+    assert_eq!((0..1_000_000).find_map(|_| add()), Some(5));
 }
 
 #[test]

@@ -16,5 +16,5 @@ pub(crate) const BURST: usize = 64;
 /// Wire time that the NIC core makes up for when it comes late: it may share its CPU, and a time slice of
 /// another thread takes milliseconds.
 pub(crate) const SLACK: Ps = Ps::from_us(10_000);
-/// Seconds that a control call waits for the NIC core.
+/// Seconds that a control call waits for the NIC core, or for its burst to end.
 pub(crate) const PATIENCE_S: u64 = 2;

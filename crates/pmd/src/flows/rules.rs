@@ -9,9 +9,10 @@ use nic::{CONTEXTS, Contexts};
 use super::clock::{TICKS, now};
 use super::fault::{Fault, FlowPart};
 use super::wanted::{Context, Wanted};
+use crate::limits::PATIENCE_S;
 
-/// Times that a change is tried again while readers hold what it needs.
-const PATIENCE: usize = 1000;
+/// Ticks for which a change is tried again while readers hold what it needs.
+const PATIENCE: u32 = PATIENCE_S as u32 * TICKS;
 
 /// The rules.
 pub(crate) struct Rules {
@@ -92,7 +93,7 @@ impl Rules {
         })?;
         let end = actions.len();
         let rule = Rule { group, priority: wanted.priority, matching, actions: actions.into() };
-        let id = self.patiently(|writer| writer.insert(&rule)).map_err(|fault| match fault.part {
+        let id = self.change(|writer| writer.insert(&rule)).map_err(|fault| match fault.part {
             // What is missing is none of the list.
             FlowPart::Action if fault.index as usize == end => Fault { part: FlowPart::Actions, ..fault },
             _ => fault,
@@ -117,7 +118,7 @@ impl Rules {
     /// It is not there, or readers hold what its removal needs.
     pub(crate) fn remove(&mut self, name: u64) -> Result<(), Fault> {
         let id = RuleId::from_bits(name);
-        self.patiently(|writer| writer.remove(id))?;
+        self.change(|writer| writer.remove(id))?;
         if let Some(note) = self.notes.remove(&name) {
             self.give_context(note.context);
         }
@@ -185,22 +186,25 @@ impl Rules {
         names.map(|name| if told(name) == 0 { name } else { told(name) }).collect()
     }
 
-    /// A change that may need what readers hold a moment longer: none of them waits for anything.
-    fn patiently<R>(
-        &mut self,
-        mut change: impl FnMut(&mut Writer) -> Result<R, flow::Error>,
-    ) -> Result<R, Fault> {
-        for _ in 0..PATIENCE {
-            match change(&mut self.writer) {
-                Err(flow::Error::Full { retiring, .. }) if retiring > 0 => {
-                    // Only committed changes can be left behind.
-                    self.commit();
-                    std::thread::yield_now();
-                }
-                done => return Ok(done?),
+    /// A change that may need what readers hold until their bursts end.
+    fn change<R>(&mut self, change: impl Fn(&mut Writer) -> Result<R, flow::Error>) -> Result<R, Fault> {
+        let held =
+            |done: &Result<R, flow::Error>| matches!(done, Err(flow::Error::Full { retiring: 1.., .. }));
+        Ok(self.patiently(|rules| change(&mut rules.writer), held)?)
+    }
+
+    /// Tries again while readers hold what is wanted. None of them waits for anything, but a thread may lose its CPU.
+    fn patiently<R>(&mut self, mut attempt: impl FnMut(&mut Rules) -> R, held: impl Fn(&R) -> bool) -> R {
+        let start = now();
+        loop {
+            let done = attempt(self);
+            if !held(&done) || now().wrapping_sub(start) > PATIENCE {
+                return done;
             }
+            // Only what is committed can be left behind.
+            self.commit();
+            std::thread::yield_now();
         }
-        Ok(change(&mut self.writer)?)
     }
 
     /// The number of a context, which one more rule names with action `at`.
@@ -212,7 +216,9 @@ impl Rules {
         let wrong = |code, text: String| Fault::new(FlowPart::Action, at, code, text);
         let full = || format!("RSS contexts are full: {CONTEXTS} of other queues, keys or types are allowed");
         let made = context.made().map_err(|text| wrong(libc::EINVAL, text))?;
-        let number = self.contexts.add(made).ok_or_else(|| wrong(libc::ENOSPC, full()))?;
+        // Those of rules that are gone become free when bursts of now have ended.
+        let free = |rules: &mut Rules| rules.contexts.add(&made);
+        let number = self.patiently(free, Option::is_none).ok_or_else(|| wrong(libc::ENOSPC, full()))?;
         self.known.insert(context, (number, 1));
         Ok(number)
     }

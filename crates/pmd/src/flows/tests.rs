@@ -253,8 +253,9 @@ fn threads_change_rules_beside_each_other() {
                 })
             })
             .collect();
-        writers.into_iter().for_each(|writer| writer.join().expect("no panic"));
+        let ended: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
         done.store(true, Ordering::Relaxed);
+        assert!(ended.iter().all(Result::is_ok));
         reader.join().expect("no panic");
     });
     assert_eq!(flows.len(), 0);

@@ -32,14 +32,18 @@ impl Contexts {
         unsafe { context.as_ref() }
     }
 
-    /// Adds a context before the first rule that names it is committed. Its number, or none where all are in use.
-    pub fn add(&self, context: Rss) -> Option<u16> {
+    /// Adds a context before the first rule that names it is committed. Its number, or none where all are in use: then
+    /// those that were removed come closer to being free.
+    pub fn add(&self, context: &Rss) -> Option<u16> {
         let guard = crossbeam_epoch::pin();
         // Pairs with the swap of `free`, which may run on any thread.
         let free = |slot: &Atomic<Rss>| slot.load(Ordering::Acquire, &guard).is_null();
-        let number = self.slots.iter().position(free)?;
+        let Some(number) = self.slots.iter().position(free) else {
+            guard.flush();
+            return None;
+        };
         // Release pairs with the load of `get`.
-        self.slots[number].store(Owned::new(context), Ordering::Release);
+        self.slots[number].store(Owned::new(context.clone()), Ordering::Release);
         u16::try_from(number).ok()
     }
 

@@ -22,6 +22,7 @@ struct rxlab_flow_parsed {
 	struct rxlab_flow_action actions[RXLAB_FLOW_ACTIONS];
 	const struct rte_flow_action *action_of[RXLAB_FLOW_ACTIONS];
 	struct rxlab_rss rss;
+	struct rxlab_flow_vxlan vxlan;
 };
 
 /* Sets the error with a text of its own, which stays for a while: returns -code. */
@@ -35,6 +36,14 @@ int rxlab_flow_items(const struct rte_flow_item pattern[], struct rxlab_flow_par
 /* rxlab_flow_actions.c */
 int rxlab_flow_actions(const struct rxlab_dev *d, const struct rte_flow_action actions[], struct rxlab_flow_parsed *p,
 		struct rte_flow_error *error);
+
+int rxlab_flow_add_action(struct rxlab_flow_parsed *p, const struct rte_flow_action *from,
+		const struct rxlab_flow_action *action, struct rte_flow_error *error);
+
+/* rxlab_flow_edits.c */
+bool rxlab_flow_edit(const struct rte_flow_action *action, struct rxlab_flow_parsed *p, struct rte_flow_error *error,
+		int *ret);
+size_t rxlab_flow_edit_size(enum rte_flow_action_type type);
 
 /* rxlab_flow.c */
 int rxlab_flow_parse(const struct rxlab_dev *d, const struct rte_flow_attr *attr, const struct rte_flow_item pattern[],

@@ -7,7 +7,8 @@
 
 #include "rxlab_flow.h"
 
-#define ALLOWED "VOID, QUEUE, RSS, DROP, JUMP, MARK, FLAG, SET_META, SET_TAG, COUNT, AGE"
+#define ALLOWED "VOID, QUEUE, RSS, DROP, JUMP, MARK, FLAG, SET_META, SET_TAG, COUNT, AGE, SET_MAC_*, " \
+	"SET_IPV4_*, SET_IPV6_*, SET_TP_*, SET_TTL, VXLAN_ENCAP, VXLAN_DECAP"
 
 /* A list on its way. */
 struct walk {
@@ -17,19 +18,27 @@ struct walk {
 	const struct rte_flow_action *action;
 };
 
-static int
-add(struct walk *w, uint8_t act, uint32_t a, uint32_t b, uint32_t c)
+int
+rxlab_flow_add_action(struct rxlab_flow_parsed *p, const struct rte_flow_action *from,
+		const struct rxlab_flow_action *action, struct rte_flow_error *error)
 {
-	struct rxlab_flow_parsed *p = w->p;
 	uint32_t n = p->rule.nb_actions;
 
 	if (n == RTE_DIM(p->actions))
-		return rxlab_flow_refuse(w->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_NUM, w->action,
+		return rxlab_flow_refuse(error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION_NUM, from,
 			"more than %zu actions", RTE_DIM(p->actions));
-	p->actions[n] = (struct rxlab_flow_action) { .act = act, .a = a, .b = b, .c = c };
-	p->action_of[n] = w->action;
+	p->actions[n] = *action;
+	p->action_of[n] = from;
 	p->rule.nb_actions++;
 	return 0;
+}
+
+static int
+add(struct walk *w, uint8_t act, uint32_t a, uint32_t b, uint32_t c)
+{
+	const struct rxlab_flow_action action = { .act = act, .a = a, .b = b, .c = c };
+
+	return rxlab_flow_add_action(w->p, w->action, &action, w->error);
 }
 
 static int
@@ -138,6 +147,7 @@ take(struct walk *w)
 	const struct rte_flow_action_set_tag *tag = w->action->conf;
 	const struct rte_flow_action_jump *jump = w->action->conf;
 	const struct rte_flow_action_mark *mark = w->action->conf;
+	int ret;
 
 	if (needs_conf(w->action->type) && w->action->conf == NULL)
 		return rxlab_flow_refuse(w->error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_CONF, w->action,
@@ -166,6 +176,8 @@ take(struct walk *w)
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return take_age(w);
 	default:
+		if (rxlab_flow_edit(w->action, w->p, w->error, &ret))
+			return ret;
 		return rxlab_flow_refuse(w->error, ENOTSUP, RTE_FLOW_ERROR_TYPE_ACTION, w->action,
 			"action type %d: allowed are " ALLOWED, w->action->type);
 	}

@@ -126,7 +126,7 @@ conf_size(enum rte_flow_action_type type)
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return sizeof(struct rte_flow_action_age);
 	default:
-		return 0;
+		return rxlab_flow_edit_size(type);
 	}
 }
 

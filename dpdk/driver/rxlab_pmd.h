@@ -602,6 +602,18 @@ enum rxlab_flow_act
    * Old after `a` seconds.
    */
   RXLAB_FLOW_ACT_AGE,
+  /**
+   * Sets field `a` of the outer headers to the value.
+   */
+  RXLAB_FLOW_ACT_SET,
+  /**
+   * Takes a tunnel of VXLAN off.
+   */
+  RXLAB_FLOW_ACT_VXLAN_DECAP,
+  /**
+   * Puts the rule's tunnel on.
+   */
+  RXLAB_FLOW_ACT_VXLAN_ENCAP,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -711,6 +723,10 @@ struct rxlab_flow_action {
    * As the act says.
    */
   uint32_t c;
+  /**
+   * A field's value, the highest byte first.
+   */
+  uint8_t value[16];
 };
 
 /**
@@ -737,6 +753,48 @@ struct rxlab_rss {
    * Queues.
    */
   uint16_t reta[RXLAB_RETA];
+};
+
+/**
+ * Headers that VXLAN puts before a frame. Numbers are in the machine's order of bytes.
+ */
+struct rxlab_flow_vxlan {
+  /**
+   * Destination address of Ethernet.
+   */
+  uint8_t eth_dst[6];
+  /**
+   * Source address.
+   */
+  uint8_t eth_src[6];
+  /**
+   * Whether addresses are of IPv6, else the first 4 bytes of each count.
+   */
+  bool ipv6;
+  /**
+   * Type of service, or traffic class.
+   */
+  uint8_t tos;
+  /**
+   * Time to live, or hop limit; 0 for 64.
+   */
+  uint8_t ttl;
+  /**
+   * Source address.
+   */
+  uint8_t src[16];
+  /**
+   * Destination address.
+   */
+  uint8_t dst[16];
+  /**
+   * UDP source port; 0 lets the frame's hash choose.
+   */
+  uint16_t sport;
+  /**
+   * Network identifier.
+   */
+  uint32_t vni;
 };
 
 /**
@@ -771,6 +829,10 @@ struct rxlab_flow_rule {
    * The context of its RSS action, or NULL.
    */
   const struct rxlab_rss *rss;
+  /**
+   * The tunnel that it puts on, or NULL.
+   */
+  const struct rxlab_flow_vxlan *vxlan;
   /**
    * What its age is told by; 0 for its handle.
    */

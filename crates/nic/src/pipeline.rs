@@ -15,7 +15,7 @@ use memory::Ps;
 use packet::{ETHERNET, Parsed, Steering};
 use rings::{Frame, Outcome, Rest};
 
-pub use bits::{HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, META};
+pub use bits::{CHECKSUMS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, META};
 pub use filter::{Filter, GROUPS, MACS};
 pub use incoming::Incoming;
 pub use tables::{CONTEXTS, Contexts, Tables};
@@ -157,8 +157,13 @@ impl<C: Choose> Pipeline<C> {
         if barred.is_some() {
             return barred;
         }
-        let fits = (ETHERNET as u32..=self.checks.max_frame.into()).contains(&f.len);
-        (!fits).then_some(Outcome::BadFrame)
+        (!self.fits(f.len)).then_some(Outcome::BadFrame)
+    }
+
+    /// Whether a frame of so many bytes is one, and no longer than allowed.
+    #[inline(always)]
+    pub fn fits(&self, len: u32) -> bool {
+        (ETHERNET as u32..=self.checks.max_frame.into()).contains(&len)
     }
 
     #[inline(always)]

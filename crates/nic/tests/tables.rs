@@ -117,3 +117,24 @@ fn a_chain_without_end_is_a_miss() {
     let card = Card::new(&there);
     assert!(card.meets(&Incoming::whole(&frame(9), 60), false).is_ok(), "no rule of the last group matches");
 }
+
+#[test]
+fn rules_change_bytes_however_the_frame_comes() {
+    let set = [Action::Set { field: Field::UdpDst, value: 77 }, Action::Queue(3)];
+    let card = Card::new(&[rule(0, 9, &set)]);
+    let whole = frame(9);
+    let mut wanted = whole.clone();
+    wanted[37] = 77;
+    for cut in 0..whole.len() {
+        let (head, more) = whole.split_at(cut);
+        let pieces = [head, more];
+        let f = Incoming::gathered(&pieces, 64);
+        let reader = card.writer.reader();
+        let tables = Tables::begin(&reader, &card.contexts, &card.pipeline.choice, QUEUES, false, 0);
+        assert_eq!(card.pipeline.admit_by(&tables, &f).map(|c| c.queue), Ok(3), "cut at {cut}");
+        let (edited, mut bytes) = (tables.edited().unwrap(), vec![5]);
+        f.append_edited(&edited, &mut bytes);
+        assert_eq!(bytes, [&[5], &wanted[..], &[0; 4]].concat(), "cut at {cut}");
+        assert!(tables.edited().is_none(), "it is told once");
+    }
+}

@@ -71,7 +71,14 @@ impl Engine {
         };
         Ok(Engine {
             running: false,
-            near: Near { rings: None, tags: None, pipeline: pipeline::unset(), flows, counters },
+            near: Near {
+                rings: None,
+                tags: None,
+                pipeline: pipeline::unset(),
+                flows,
+                edited: Vec::new(),
+                counters,
+            },
             flight: Flight::default(),
             far,
             rx_wire: Pace::new(args.rx_bps),

@@ -20,7 +20,7 @@ pub(crate) use fault::Fault;
 pub use fault::FlowPart;
 use rules::Rules;
 pub(crate) use wanted::Wanted;
-pub use wanted::{FLAG, FlowAct, FlowAction, FlowRule, FlowTerm, FlowTermKind, LAST_MARK};
+pub use wanted::{FLAG, FlowAct, FlowAction, FlowRule, FlowTerm, FlowTermKind, FlowVxlan, LAST_MARK};
 
 /// The flow rules of a port.
 pub(crate) struct Flows {

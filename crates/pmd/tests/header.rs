@@ -6,7 +6,7 @@ use std::path::Path;
 use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
 
 /// Rust's names and C's.
-const NAMES: [(&str, &str); 33] = [
+const NAMES: [(&str, &str); 34] = [
     ("Args", "rxlab_args"),
     ("Buf", "uint64_t"),
     ("Completion", "rxlab_completion"),
@@ -22,6 +22,7 @@ const NAMES: [(&str, &str); 33] = [
     ("FlowRule", "rxlab_flow_rule"),
     ("FlowTerm", "rxlab_flow_term"),
     ("FlowTermKind", "rxlab_flow_term_kind"),
+    ("FlowVxlan", "rxlab_flow_vxlan"),
     ("Give", "rxlab_give"),
     ("Header", "rxlab_header"),
     ("HostCounters", "rxlab_host_counters"),
@@ -69,10 +70,20 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
     }
     let dynamic = ["PERSISTS", "SETTLE", "TRIAL", "SHORTEST", "LONGEST", "TOLERATED", "GAIN"];
     // `ALLOutcome` is cbindgen's name for Outcome::ALL.
-    let not_ours =
-        ["Buf", "MARK", "MOST_QUEUES", "CACHE", "AHEAD", "TOGETHER", "WORDS", "ALLOutcome", "NONE"]
-            .iter()
-            .chain(&dynamic);
+    let not_ours = [
+        "Buf",
+        "MARK",
+        "MOST_QUEUES",
+        "CACHE",
+        "AHEAD",
+        "TOGETHER",
+        "WORDS",
+        "CHECKSUMS",
+        "ALLOutcome",
+        "NONE",
+    ]
+    .iter()
+    .chain(&dynamic);
     let not_ours = not_ours.map(|name| (*name).to_owned()).collect();
     let config = Config {
         language: Language::C,

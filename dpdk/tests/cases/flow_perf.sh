@@ -34,6 +34,10 @@ takes --ether --vlan --ipv6 --udp --drop
 takes --ether --ipv4 --icmpv4 --queue
 takes --ether --ipv6 --icmpv6 --queue
 takes --ether --ipv4 --meta --tag --set-meta --set-tag --queue
+takes --ether --ipv4 --tcp --set-src-mac --set-dst-mac --set-src-ipv4 --set-dst-ipv4 --set-src-tp --set-dst-tp --set-ttl --queue
+takes --ether --ipv6 --udp --set-src-ipv6 --set-dst-ipv6 --queue
+takes --ether --ipv4 --udp --vxlan --vxlan-decap --queue
+takes --ether --ipv4 --vxlan-encap --queue
 takes --ether --ipv4 --queue --group=3 --random-priority=8,1
 takes --ether --ipv4 --count --queue --cores=2
 refuses "allowed are VOID" --ether --ipv4 --gtp --queue

@@ -1,7 +1,7 @@
-# The smoke test, then integrity, the life of a port, several threads on a queue and ethdev's calls, with the driver's C
+# The smoke test, then integrity, the life of a port, several threads on a queue, ethdev's and rte_flow's calls, with the driver's C
 # part built with AddressSanitizer and UndefinedBehaviorSanitizer (make dpdk-asan).
 # each: interface
-# with: smoke integrity cycles shared emulated ethdev
+# with: smoke integrity cycles shared emulated ethdev flow
 # limit: 300
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -17,5 +17,5 @@ ulimit -Sd unlimited
 arguments=("$1")
 [[ $2 != emulated || $1 =~ ^(privring|shring|rxbisect)$ ]] || { echo "$1 is not emulated"; exit 77; }
 [[ $2 != shared || $1 =~ ^(corec|ddring)$ ]] || { echo "one thread at a time polls a queue of $1"; exit 77; }
-[[ $2 =~ ^(smoke|shared|emulated|ethdev)$ ]] || arguments+=(loop)
+[[ $2 =~ ^(smoke|shared|emulated|ethdev|flow)$ ]] || arguments+=(loop)
 bash "$2.sh" "${arguments[@]}"

@@ -8,6 +8,8 @@ pub const IP_BAD: u32 = 1 << 17;
 pub const L4_GOOD: u32 = 1 << 18;
 /// The checksum of TCP or UDP is wrong.
 pub const L4_BAD: u32 = 1 << 19;
+/// What is found of checksums.
+pub const CHECKSUMS: u32 = IP_GOOD | IP_BAD | L4_GOOD | L4_BAD;
 /// The frame has an RSS hash, or another number to steer by.
 pub const HASHED: u32 = 1 << 20;
 /// The mark is metadata of flow rules.

@@ -1,5 +1,6 @@
 //! A frame as it comes from the wire.
 
+use flow::Edited;
 use packet::Parsed;
 use rings::Rest;
 
@@ -37,6 +38,18 @@ impl<'a> Incoming<'a> {
     #[inline]
     pub fn more(&self) -> &'a [&'a [u8]] {
         if let Rest::Pieces(more) = self.rest { more } else { &[] }
+    }
+
+    /// Appends the bytes of the frame that rules made of it.
+    pub fn append_edited(&self, edited: &Edited, out: &mut Vec<u8>) {
+        let end = out.len() + edited.len() as usize;
+        out.extend_from_slice(edited.head());
+        let mut skip = edited.rest_from() as usize;
+        for piece in core::iter::once(&self.head).chain(self.more()) {
+            out.extend_from_slice(piece.get(skip..).unwrap_or_default());
+            skip = skip.saturating_sub(piece.len());
+        }
+        out.resize(end, 0);
     }
 
     /// The verdict on its checksums. `parsed` comes by value, so that it need not lie in memory where nobody asks.

@@ -2,8 +2,10 @@
 
 mod contexts;
 
+use core::cell::Cell;
+
 use crossbeam_epoch::Guard;
-use flow::{Burst, Ending, Field, Key, Layer, Reader};
+use flow::{Burst, Edited, Ending, Field, Key, Layer, Reader};
 use packet::{Parsed, Steering};
 use rings::Outcome;
 
@@ -21,6 +23,8 @@ pub struct Tables<'b, S> {
     /// Receive queues. A rule may be older than they are.
     queues: u16,
     isolated: bool,
+    /// The last frame, if rules changed its bytes.
+    edited: Cell<Option<Edited>>,
 }
 
 impl<'b, S> Tables<'b, S> {
@@ -36,16 +40,34 @@ impl<'b, S> Tables<'b, S> {
     ) -> Tables<'b, S> {
         // The guard comes first: what the burst's state names is there until it ends.
         let guard = crossbeam_epoch::pin();
-        Tables { burst: reader.burst(tick), contexts, guard, steering, queues, isolated }
+        Tables {
+            burst: reader.burst(tick),
+            contexts,
+            guard,
+            steering,
+            queues,
+            isolated,
+            edited: Cell::new(None),
+        }
+    }
+
+    /// The frame that was admitted last, if rules changed its bytes: its class is that of the changed one.
+    pub fn edited(&self) -> Option<Edited> {
+        self.edited.take()
     }
 }
 
-impl<S: Steering> Choose for Tables<'_, S> {
-    fn choose(&self, parsed: &Parsed, head: &[u8], len: u32, class: Class) -> Result<Class, Outcome> {
-        let mut key = Key::read(head, parsed);
-        let verdict = self.burst.classify(&mut key, len);
-        let class = told(verdict.mark, &key, class);
-        let class = match verdict.ending {
+impl<S: Steering> Tables<'_, S> {
+    /// Where a frame goes.
+    fn end(
+        &self,
+        ending: Ending,
+        parsed: &Parsed,
+        head: &[u8],
+        len: u32,
+        class: Class,
+    ) -> Result<Class, Outcome> {
+        let class = match ending {
             // The hash is the port's, for who wants one.
             Ending::Queue(queue) => Class { queue, ..self.steering.choose(parsed, head, len, class)? },
             Ending::Rss(number) => {
@@ -57,6 +79,23 @@ impl<S: Steering> Choose for Tables<'_, S> {
             Ending::Missed(_) | Ending::TooLong => return Err(Outcome::FlowMiss),
         };
         if class.queue < self.queues { Ok(class) } else { Err(Outcome::QueueStopped) }
+    }
+}
+
+impl<S: Steering> Choose for Tables<'_, S> {
+    fn choose(&self, parsed: &Parsed, head: &[u8], len: u32, class: Class) -> Result<Class, Outcome> {
+        let mut key = Key::read(head, parsed);
+        let verdict = self.burst.classify(&mut key, len);
+        let class = told(verdict.mark, &key, class);
+        if !verdict.is_edited() {
+            return self.end(verdict.ending, parsed, head, len, class);
+        }
+        let edited = verdict.edit(head, len).map_err(|_| Outcome::BadFrame)?;
+        let parsed = packet::parse(edited.head());
+        let class = Class { kind: parsed.kind | class.kind & META, ..class };
+        let class = self.end(verdict.ending, &parsed, edited.head(), edited.len(), class)?;
+        self.edited.set(Some(edited));
+        Ok(class)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The near end of a port's wire: what comes from it goes through the pipeline into the rings, and is counted.
 
+use core::ops::Range;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use nic::{Class, Incoming, Pipeline};
+use nic::{CHECKSUMS, Class, Incoming, Pipeline, Tables};
 use packet::Rss;
 use rings::Outcome;
 
@@ -23,6 +24,8 @@ pub(super) struct Near {
     pub(super) pipeline: Pipeline<Rss>,
     /// Rules that come before steering.
     pub(super) flows: Arc<Flows>,
+    /// Frames of the burst whose bytes rules changed.
+    pub(super) edited: Vec<u8>,
     pub(super) counters: &'static Counters,
 }
 
@@ -47,19 +50,38 @@ impl Near {
     /// [`receive`](Self::receive) where there are flow rules, or tags before frames.
     #[inline(never)]
     fn receive_apart<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
-        let Near { rings: Some(rings), tags, pipeline, flows, counters } = self else { return 0 };
-        let mut passed = ArrayVec::<_, BURST>::new();
+        let Near { rings: Some(rings), tags, pipeline, flows, edited, counters } = self else { return 0 };
+        let mut passed = ArrayVec::<(Class, Incoming<'a>, Range<usize>), BURST>::new();
+        edited.clear();
         let tables = flows.begin(&pipeline.choice, rings.halves.queues());
         for f in frames.take(BURST) {
             let admitted = match &tables {
                 Some(tables) => pipeline.admit_by(tables, &f),
                 None => pipeline.admit(&f),
             };
-            match admitted {
-                Ok(class) => passed.push((class, f)),
-                Err(outcome) => refuse(counters, outcome),
+            let changed = tables.as_ref().and_then(Tables::edited);
+            match (admitted, changed) {
+                (Ok(class), None) => passed.push((class, f, 0..0)),
+                (Ok(_), Some(changed)) if !pipeline.fits(changed.len()) => {
+                    refuse(counters, Outcome::BadFrame)
+                }
+                (Ok(class), Some(changed)) => {
+                    let start = edited.len();
+                    f.append_edited(&changed, edited);
+                    // What was found of the frame as it came says nothing of it now.
+                    let class = Class { kind: class.kind & !CHECKSUMS, ..class };
+                    passed.push((class, f, start..edited.len()));
+                }
+                (Err(outcome), _) => refuse(counters, outcome),
             }
         }
+        let passed: ArrayVec<(Class, Incoming<'_>), BURST> = passed
+            .into_iter()
+            .map(|(class, f, at)| match &edited[at] {
+                [] => (class, f),
+                bytes => (class, Incoming::whole(bytes, bytes.len() as u32)),
+            })
+            .collect();
         match tags {
             Some(tags) => deliver_tagged(rings, tags, counters, &passed),
             None => {

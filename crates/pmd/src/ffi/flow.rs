@@ -5,7 +5,9 @@
 use core::ffi::{c_char, c_int};
 
 use super::{Port, put};
-pub use crate::flows::{FLAG, FlowAct, FlowAction, FlowPart, FlowRule, FlowTerm, FlowTermKind, LAST_MARK};
+pub use crate::flows::{
+    FLAG, FlowAct, FlowAction, FlowPart, FlowRule, FlowTerm, FlowTermKind, FlowVxlan, LAST_MARK,
+};
 use crate::flows::{Fault, Wanted};
 
 /// Where a call that failed says why.

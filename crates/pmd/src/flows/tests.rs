@@ -29,7 +29,7 @@ fn is(field: Field, value: u128) -> FlowTerm {
 }
 
 fn act(act: FlowAct, a: u32) -> FlowAction {
-    FlowAction { act: act as u8, a, b: u32::MAX, c: 0 }
+    FlowAction { act: act as u8, a, b: u32::MAX, c: 0, value: [0; 16] }
 }
 
 /// A rule on its way.
@@ -58,6 +58,7 @@ impl<'a> Draft<'a> {
             actions: self.actions.as_ptr(),
             nb_actions: self.actions.len() as u32,
             rss: self.rss.as_ref().map_or(core::ptr::null(), core::ptr::from_ref),
+            vxlan: core::ptr::null(),
             age_context: 0,
         };
         // SAFETY: all of it stays until the end of the call.

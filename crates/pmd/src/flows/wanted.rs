@@ -1,6 +1,8 @@
 //! A rule as the driver writes it down, and what it is in the flow tables.
 
-use flow::{Action, Field, Header, Layer, Match};
+use core::net::IpAddr;
+
+use flow::{Action, Field, Header, Layer, Match, Vxlan};
 use packet::{Fields, Rss};
 
 use super::clock::TICKS;
@@ -64,10 +66,16 @@ pub enum FlowAct {
     Count,
     /// Old after `a` seconds.
     Age,
+    /// Sets field `a` of the outer headers to the value.
+    Set,
+    /// Takes a tunnel of VXLAN off.
+    VxlanDecap,
+    /// Puts the rule's tunnel on.
+    VxlanEncap,
 }
 
 impl FlowAct {
-    const ALL: [FlowAct; 10] = [
+    const ALL: [FlowAct; 13] = [
         FlowAct::Queue,
         FlowAct::Rss,
         FlowAct::Drop,
@@ -78,6 +86,9 @@ impl FlowAct {
         FlowAct::Tag,
         FlowAct::Count,
         FlowAct::Age,
+        FlowAct::Set,
+        FlowAct::VxlanDecap,
+        FlowAct::VxlanEncap,
     ];
 }
 
@@ -93,6 +104,50 @@ pub struct FlowAction {
     pub b: u32,
     /// As the act says.
     pub c: u32,
+    /// A field's value, the highest byte first.
+    pub value: [u8; 16],
+}
+
+/// Headers that VXLAN puts before a frame. Numbers are in the machine's order of bytes.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct FlowVxlan {
+    /// Destination address of Ethernet.
+    pub eth_dst: [u8; 6],
+    /// Source address.
+    pub eth_src: [u8; 6],
+    /// Whether addresses are of IPv6, else the first 4 bytes of each count.
+    pub ipv6: bool,
+    /// Type of service, or traffic class.
+    pub tos: u8,
+    /// Time to live, or hop limit; 0 for 64.
+    pub ttl: u8,
+    /// Source address.
+    pub src: [u8; 16],
+    /// Destination address.
+    pub dst: [u8; 16],
+    /// UDP source port; 0 lets the frame's hash choose.
+    pub sport: u16,
+    /// Network identifier.
+    pub vni: u32,
+}
+
+impl FlowVxlan {
+    fn in_tables(&self) -> Vxlan {
+        let address = |bytes: [u8; 16]| match (self.ipv6, bytes) {
+            (true, bytes) => IpAddr::from(bytes),
+            (false, [a, b, c, d, ..]) => IpAddr::from([a, b, c, d]),
+        };
+        Vxlan {
+            ethernet: [self.eth_dst, self.eth_src],
+            src: address(self.src),
+            dst: address(self.dst),
+            tos: self.tos,
+            ttl: if self.ttl == 0 { 64 } else { self.ttl },
+            sport: self.sport,
+            vni: self.vni,
+        }
+    }
 }
 
 /// A rule as the driver writes it down.
@@ -112,6 +167,8 @@ pub struct FlowRule {
     pub nb_actions: u32,
     /// The context of its RSS action, or NULL.
     pub rss: *const RssConf,
+    /// The tunnel that it puts on, or NULL.
+    pub vxlan: *const FlowVxlan,
     /// What its age is told by; 0 for its handle.
     pub age_context: u64,
 }
@@ -123,6 +180,7 @@ pub(crate) struct Wanted<'a> {
     terms: &'a [FlowTerm],
     actions: &'a [FlowAction],
     rss: Option<&'a RssConf>,
+    vxlan: Option<&'a FlowVxlan>,
     pub(super) age_context: u64,
 }
 
@@ -138,6 +196,7 @@ impl<'a> Wanted<'a> {
                 terms: slice(rule.terms, rule.nb_terms),
                 actions: slice(rule.actions, rule.nb_actions),
                 rss: rule.rss.as_ref(),
+                vxlan: rule.vxlan.as_ref(),
                 age_context: rule.age_context,
             }
         }
@@ -175,7 +234,7 @@ impl<'a> Wanted<'a> {
     /// A number is not possible.
     pub(super) fn actions(&self, context: Option<u16>) -> Result<Vec<Action>, Fault> {
         let translated = self.actions.iter().enumerate();
-        translated.map(|(i, action)| action.in_tables(context).map_err(|e| e.at(i))).collect()
+        translated.map(|(i, action)| action.in_tables(context, self.vxlan).map_err(|e| e.at(i))).collect()
     }
 
     /// The RSS context that it needs, and which action needs it.
@@ -193,7 +252,7 @@ impl Fault {
 }
 
 impl FlowAction {
-    fn in_tables(&self, context: Option<u16>) -> Result<Action, Fault> {
+    fn in_tables(&self, context: Option<u16>, vxlan: Option<&FlowVxlan>) -> Result<Action, Fault> {
         let wrong = |text: String| Fault::new(FlowPart::Action, 0, libc::EINVAL, text);
         let short = |number: u32, what| {
             u16::try_from(number).map_err(|_| wrong(format!("{what} {number}; 0 to 65535 are allowed")))
@@ -215,6 +274,16 @@ impl FlowAction {
             }
             FlowAct::Count => Action::Count,
             FlowAct::Age => Action::Age(self.a.saturating_mul(TICKS)),
+            FlowAct::Set => {
+                let field = usize::try_from(self.a).ok().and_then(|at| Field::ALL.get(at));
+                let field = *field.ok_or_else(|| wrong("no such field".into()))?;
+                Action::Set { field, value: u128::from_be_bytes(self.value) }
+            }
+            FlowAct::VxlanDecap => Action::VxlanDecap,
+            FlowAct::VxlanEncap => {
+                let vxlan = vxlan.ok_or_else(|| wrong("VXLAN without headers".into()))?;
+                Action::VxlanEncap(vxlan.in_tables())
+            }
         })
     }
 }

@@ -34,7 +34,9 @@ struct Card {
 impl Card {
     fn new(rules: &[Rule<'_>]) -> Card {
         let mut writer = Writer::new(Limits::for_rules(64)).unwrap();
-        rules.iter().for_each(|rule| drop(writer.insert(rule).unwrap()));
+        for rule in rules {
+            writer.insert(rule).unwrap();
+        }
         writer.commit();
         let checks = Checks { max_frame: 1518, checksums: false };
         Card { writer, contexts: Arc::default(), pipeline: Pipeline::new(Rss::spread(QUEUES), checks) }

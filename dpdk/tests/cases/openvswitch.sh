@@ -1,7 +1,10 @@
-# Open vSwitch with DPDK, started beside the system's own: what one port makes, a bridge switches to the other.
+# Open vSwitch with DPDK, started beside the system's own: what one port makes, a bridge switches to the other; plain, and
+# with hw-offload, where rules of rte_flow mark the frames of each flow.
 # each: interface
+# with: plain offload
 # limit: 180
-interface=$1
+interface=$1 mode=$2
+[[ $mode != offload || $interface = privring ]] || { echo "marks are the same on each interface"; exit 77; }
 source "$(dirname "$0")/../lib.sh"
 
 export OVS_RUNDIR=$tmp OVS_LOGDIR=$tmp OVS_DBDIR=$tmp OVS_SYSCONFDIR=$tmp
@@ -14,7 +17,7 @@ until_true 10 test -S "$tmp/db.sock" || fail "no database server"
 
 # On 2 CPUs: the polling thread on one, the main thread and the NIC core on the other.
 "${vsctl[@]}" --no-wait init -- set Open_vSwitch . other_config:dpdk-init=true other_config:dpdk-lcore-mask=0x1 \
-	other_config:pmd-cpu-mask=0x2 other_config:dpdk-socket-mem=200 other_config:dpdk-socket-limit=200 \
+	other_config:hw-offload="$([[ $mode = offload ]] && echo true || echo false)" other_config:pmd-cpu-mask=0x2 other_config:dpdk-socket-mem=200 other_config:dpdk-socket-limit=200 \
 	other_config:dpdk-extra="$(eal)"
 background vswitchd /usr/lib/openvswitch-switch-dpdk/ovs-vswitchd-dpdk "unix:$tmp/db.sock" --unixctl="$tmp/vswitchd.ctl" -vconsole:info
 vswitchd=$pid
@@ -48,6 +51,15 @@ until_true 60 sent p0 || fail "p0 has sent $(counted p0 tx_packets) frames"
 for n in 1 2; do
 	"${ofctl[@]}" dump-flows br0 "in_port=$n" | grep -Eq 'n_packets=[0-9]{6,}' || fail "the flow of port $n has few frames"
 done
+offloaded() {
+	(($(ovs-appctl --target="$tmp/vswitchd.ctl" dpctl/dump-flows -m type=partially-offloaded | grep -c in_port) == 2))
+}
+if [[ $mode = offload ]]; then
+	until_true 10 offloaded || fail "flows are not offloaded"
+	for n in 0 1; do
+		(($(telemetry "/rxlab/info,$n" flow_rules) > 0)) || fail "p$n has no rules"
+	done
+fi
 equal "errors of p0 and p1" "$(counted p0 rx_errors) $(counted p1 rx_errors)" "0 0"
 
 # Ports go while traffic flows, and come again.

@@ -17,9 +17,11 @@ const FRAMES: usize = 4096;
 pub enum Beside {
     /// Nothing.
     Nothing,
-    /// Inserts so many rules a second, and removes as many once they are in the way.
+    /// Inserts so many rules a second, and removes as many once there are enough.
     Rate(u32),
-    /// Inserts so many in one batch, after a third of the time, and removes them after two.
+    /// The forwarding core itself does that, between bursts; the other one does nothing.
+    Same(u32),
+    /// Inserts so many in one batch, after a third of the time.
     Batch(u32),
 }
 
@@ -51,20 +53,17 @@ pub fn forward(
     let reader = tables.writer.reader();
     let mut order = Order::below(tables.ids.len() as u32);
     let mut frames: Vec<[u8; FRAME]> = (0..FRAMES).map(|_| keys::frame(order.next())).collect();
-    let stop = AtomicBool::new(false);
-    thread::scope(|scope| {
-        let stop = &stop;
-        let writer = scope.spawn(move || {
-            start();
-            tables.beside(beside, time, stop)
-        });
-        let mut course = Course::new(&reader, &mut frames, mpps);
-        course.run(time);
-        // Relaxed: it orders nothing; the join does.
-        stop.store(true, Ordering::Relaxed);
-        let inserted = writer.join().unwrap_or(Ok(0))?;
-        Ok(course.told(f64::from(inserted) / time.as_secs_f64()))
-    })
+    let mut course = Course::new(&reader, &mut frames, mpps);
+    let first = tables.ids.len();
+    let inserted = if let Beside::Same(rate) = beside {
+        let mut steady = Steady { rate, first, inserted: 0, begin: Instant::now() };
+        course.run(time, || steady.catch_up(tables))?;
+        steady.inserted
+    } else {
+        course.beside(tables, beside, time, start)?
+    };
+    tables.remove_from(first)?;
+    Ok(course.told(f64::from(inserted) / time.as_secs_f64()))
 }
 
 /// Forwarding, and what it took.
@@ -87,12 +86,38 @@ impl<'a> Course<'a> {
         Course { reader, frames, pace_ns, forwarded: 0, missed: 0, spent: Duration::ZERO, latencies }
     }
 
-    fn run(&mut self, time: Duration) {
+    /// Forwards while another thread works on the tables; how many rules it inserted.
+    fn beside(
+        &mut self,
+        tables: &mut Tables,
+        beside: Beside,
+        time: Duration,
+        start: impl FnOnce() + Send,
+    ) -> Result<u32, Error> {
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let stop = &stop;
+            let writer = scope.spawn(move || {
+                start();
+                tables.beside(beside, time, stop)
+            });
+            let ran = self.run(time, || Ok(()));
+            // Relaxed: it orders nothing; the join does.
+            stop.store(true, Ordering::Relaxed);
+            let inserted = writer.join().unwrap_or(Ok(0));
+            ran.and(inserted)
+        })
+    }
+
+    /// Forwards for `time`, and does `more` between bursts.
+    fn run(&mut self, time: Duration, mut more: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
         let begin = Instant::now();
         loop {
+            more()?;
             let now = begin.elapsed();
             if now >= time {
-                break;
+                self.spent = now;
+                return Ok(());
             }
             let due = match self.pace_ns {
                 Some(pace) => (now.as_nanos() as f64 / pace) as u64,
@@ -109,7 +134,6 @@ impl<'a> Course<'a> {
                 self.latencies.push(latency as u32);
             }
         }
-        self.spent = begin.elapsed();
     }
 
     fn burst(&mut self, n: usize) {
@@ -144,54 +168,66 @@ impl<'a> Course<'a> {
     }
 }
 
+/// Insertion at a rate. Rules stay until there are [`MORE`] of them.
+struct Steady {
+    /// A second.
+    rate: u32,
+    /// Rules that stay.
+    first: usize,
+    inserted: u32,
+    begin: Instant,
+}
+
+impl Steady {
+    /// Inserts what is due, in one batch.
+    fn catch_up(&mut self, tables: &mut Tables) -> Result<(), Error> {
+        let due = (self.begin.elapsed().as_secs_f64() * f64::from(self.rate)) as u32;
+        if self.inserted == due {
+            return Ok(());
+        }
+        while self.inserted < due {
+            if tables.ids.len() >= self.first + MORE {
+                let id = tables.ids.swap_remove(self.first);
+                tables.writer.remove(id)?;
+            }
+            let id = tables.insert_unused()?;
+            tables.ids.push(id);
+            self.inserted += 1;
+        }
+        tables.writer.commit();
+        Ok(())
+    }
+}
+
 impl Tables {
-    /// Changes until it is told to stop; how many rules were inserted. What was inserted is removed.
+    /// Changes until it is told to stop; how many rules were inserted.
     fn beside(&mut self, beside: Beside, time: Duration, stop: &AtomicBool) -> Result<u32, Error> {
-        let first = self.ids.len();
-        let inserted = match beside {
-            Beside::Nothing => 0,
-            Beside::Rate(rate) => self.at_rate(rate, stop)?,
+        match beside {
+            Beside::Nothing | Beside::Same(_) => Ok(0),
+            Beside::Rate(rate) => {
+                let mut steady = Steady { rate, first: self.ids.len(), inserted: 0, begin: Instant::now() };
+                // Relaxed: pairs with nothing, see above.
+                while !stop.load(Ordering::Relaxed) {
+                    steady.catch_up(self)?;
+                }
+                Ok(steady.inserted)
+            }
             Beside::Batch(n) => {
                 thread::sleep(time / 3);
-                self.insert_all(n)?;
-                thread::sleep(time / 3);
-                n
+                for _ in 0..n {
+                    let id = self.insert_unused()?;
+                    self.ids.push(id);
+                }
+                self.writer.commit();
+                Ok(n)
             }
-        };
+        }
+    }
+
+    /// Removes the rules behind the first ones.
+    pub(super) fn remove_from(&mut self, first: usize) -> Result<(), Error> {
         for id in self.ids.split_off(first) {
             self.writer.remove(id)?;
-        }
-        self.writer.commit();
-        Ok(inserted)
-    }
-
-    fn at_rate(&mut self, rate: u32, stop: &AtomicBool) -> Result<u32, Error> {
-        let (begin, first, mut inserted) = (Instant::now(), self.ids.len(), 0);
-        // Relaxed: pairs with nothing, see `forward`.
-        while !stop.load(Ordering::Relaxed) {
-            let due = (begin.elapsed().as_secs_f64() * f64::from(rate)) as u32;
-            if inserted == due {
-                std::hint::spin_loop();
-                continue;
-            }
-            while inserted < due {
-                if self.writer.len() as usize >= first + MORE {
-                    let id = self.ids.swap_remove(first);
-                    self.writer.remove(id)?;
-                }
-                let id = self.insert_unused()?;
-                self.ids.push(id);
-                inserted += 1;
-            }
-            self.writer.commit();
-        }
-        Ok(inserted)
-    }
-
-    fn insert_all(&mut self, n: u32) -> Result<(), Error> {
-        for _ in 0..n {
-            let id = self.insert_unused()?;
-            self.ids.push(id);
         }
         self.writer.commit();
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use flow::{Action, Error};
+use flow::Error;
 
 use super::Tables;
 use super::keys::Order;
@@ -43,10 +43,7 @@ impl Tables {
         }
         self.writer.commit();
         let rate = f64::from(n) / begin.elapsed().as_secs_f64();
-        for id in self.ids.split_off(first) {
-            self.writer.remove(id)?;
-        }
-        self.writer.commit();
+        self.remove_from(first)?;
         Ok(rate)
     }
 
@@ -58,9 +55,8 @@ impl Tables {
                 self.ids.push(id);
             }
             Change::UpdateActions => {
-                let actions = [Action::Count, Action::Queue(time as u16 & 7)];
-                let actions = if self.counted { &actions[..] } else { &actions[1..] };
-                self.writer.update_actions(self.ids[at], actions)?;
+                let actions = self.actions(time);
+                self.writer.update_actions(self.ids[at], &actions)?;
             }
             Change::UpdateMatch => {
                 let matching = *self.matches.of(self.unused)?;

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use live::tables::{Beside, Change, Forwarded, LookUps, Tables, forward};
+use live::tables::{Beside, Change, Forwarded, LookUps, Shape, Tables, forward};
 
 use crate::cmd::bench::flow::data::{Report, Samples};
 use crate::cmd::bench::flow::peers::{Peer, Peers};
@@ -21,8 +21,7 @@ use crate::show::out;
 const ROOM: u32 = 250_000;
 /// Of the rate at which frames are forwarded without changes, the part at which latencies are looked at.
 const LOAD: f64 = 0.7;
-/// Rules a second that another core inserts, and rules of a batch.
-const RATE: u32 = 500_000;
+/// Rules of the batch that another core inserts.
 const BATCH: u32 = 100_000;
 
 /// Options of `bench flow`.
@@ -44,6 +43,18 @@ pub(crate) struct FlowBench {
     /// What to measure
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = ["look-ups", "changes", "beside"])]
     measure: Vec<Kind>,
+    /// Tables, chained one behind the other, over which the rules are spread; DPDK's tables are beside one alone
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [1],
+        value_parser = clap::value_parser!(u16).range(1..=16))]
+    tables: Vec<u16>,
+    /// Changes of a batch
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [64],
+        value_parser = clap::value_parser!(u32).range(1..=200_000))]
+    batches: Vec<u32>,
+    /// Rules that are inserted a second, by another core and by the one that forwards
+    #[arg(long, value_name = "N,..", value_delimiter = ',', default_values_t = [500_000],
+        value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    rates: Vec<u32>,
     /// Rounds, each of everything in turn
     #[arg(long, value_name = "N", default_value_t = 7)]
     rounds: u32,
@@ -84,8 +95,16 @@ pub(crate) fn run(options: &FlowBench) -> Result<(), Fail> {
         for kind in &options.measure {
             let one = Measured { options, cpus, rules: *rules };
             match kind {
-                Kind::LookUps => report.look_ups.extend(one.look_ups()?),
-                Kind::Changes => report.changes.extend(one.changes()?),
+                Kind::LookUps => {
+                    for tables in &options.tables {
+                        report.look_ups.extend(one.look_ups(*tables)?);
+                    }
+                }
+                Kind::Changes => {
+                    for batch in &options.batches {
+                        report.changes.extend(one.changes(*batch)?);
+                    }
+                }
                 Kind::Beside => report.beside.extend(one.beside()?),
             }
         }
@@ -108,18 +127,23 @@ impl Measured<'_> {
         thread::scope(|scope| scope.spawn(pinned).join().map_err(|_| died())?)
     }
 
-    fn tables(&self, more: u32, counted: bool) -> Result<Tables, Fail> {
-        Tables::new(self.rules, more, counted).map_err(|e| Fail::new(format!("{} rules: {e}", self.rules)))
+    fn tables(&self, more: u32, counted: bool, groups: u16) -> Result<Tables, Fail> {
+        let shape = Shape { rules: self.rules, more, counted, groups };
+        Tables::new(shape).map_err(|e| Fail::new(format!("{} rules: {e}", self.rules)))
     }
 
-    fn look_ups(&self) -> Result<Vec<data::LookUps>, Fail> {
-        let mut peers = Peers::start(self.options.build.clone(), self.cpus[0], self.rules)?;
+    fn look_ups(&self, groups: u16) -> Result<Vec<data::LookUps>, Fail> {
+        let mut peers = match groups {
+            1 => Peers::start(self.options.build.clone(), self.cpus[0], self.rules)?,
+            _ => Peers::default(),
+        };
         let time = Duration::from_millis(self.options.ms.into());
         let bar = out::live(u64::from(self.options.rounds), "looking up");
         self.here(|| {
-            let tables = [self.tables(0, false)?, self.tables(0, true)?];
+            let tables = [self.tables(0, false, groups)?, self.tables(0, true, groups)?];
             let mut ours = tables.each_ref().map(LookUps::new);
-            let mut samples = Samples::new(self.rules, tables.each_ref().map(|t| t.bytes() as u64));
+            let mut samples =
+                Samples::new([self.rules, groups.into()], tables.each_ref().map(|t| t.bytes() as u64));
             for _ in 0..self.options.rounds {
                 for (at, look_ups) in ours.iter_mut().enumerate() {
                     let told = look_ups.sample(time);
@@ -138,41 +162,43 @@ impl Measured<'_> {
         })
     }
 
-    fn changes(&self) -> Result<Vec<data::Changes>, Fail> {
+    fn changes(&self, batch: u32) -> Result<Vec<data::Changes>, Fail> {
         let n = self.rules.clamp(20_000, ROOM);
         let bar = out::live(u64::from(self.options.rounds), "changing rules");
         self.here(|| {
-            let mut tables = self.tables(ROOM, true)?;
+            let mut tables = self.tables(ROOM, true, 1)?;
             let mut rates: [Vec<f64>; 4] = Default::default();
             for _ in 0..self.options.rounds {
                 for (kind, rates) in Change::ALL.into_iter().zip(&mut rates) {
-                    let rate = tables.change(kind, n, 64);
+                    let rate = tables.change(kind, n, batch);
                     rates.push(rate.map_err(|e| Fail::new(format!("{} rules: {e}", self.rules)))?);
                 }
                 bar.inc(1);
             }
             bar.finish_and_clear();
-            Ok(data::changes(self.rules, rates))
+            Ok(data::changes([self.rules, batch], rates))
         })
     }
 
     fn beside(&self) -> Result<Vec<data::Besides>, Fail> {
-        let whats = [Beside::Nothing, Beside::Rate(RATE), Beside::Batch(BATCH)];
+        let rates = self.options.rates.iter().flat_map(|rate| [Beside::Rate(*rate), Beside::Same(*rate)]);
+        let whats: Vec<Beside> =
+            [Beside::Nothing].into_iter().chain(rates).chain([Beside::Batch(BATCH)]).collect();
         let bar = out::live(u64::from(self.options.rounds), "forwarding");
         self.here(|| {
-            let mut tables = self.tables(ROOM, true)?;
-            let mut runs: [Vec<[Forwarded; 2]>; 3] = Default::default();
+            let mut tables = self.tables(ROOM, true, 1)?;
+            let mut runs: Vec<Vec<[Forwarded; 2]>> = whats.iter().map(|_| Vec::new()).collect();
             for _ in 0..self.options.rounds {
                 let mut load = None;
-                for (what, runs) in whats.into_iter().zip(&mut runs) {
-                    let most = self.forward(&mut tables, what, None)?;
+                for (what, runs) in whats.iter().zip(&mut runs) {
+                    let most = self.forward(&mut tables, *what, None)?;
                     let load = *load.get_or_insert(LOAD * most.mpps);
-                    runs.push([most, self.forward(&mut tables, what, Some(load))?]);
+                    runs.push([most, self.forward(&mut tables, *what, Some(load))?]);
                 }
                 bar.inc(1);
             }
             bar.finish_and_clear();
-            Ok(data::beside(self.rules, whats, &runs))
+            Ok(data::beside(self.rules, &whats, &runs))
         })
     }
 

@@ -24,6 +24,8 @@ pub(crate) struct Report {
 #[derive(Debug, Serialize)]
 pub(crate) struct LookUps {
     rules: u32,
+    /// Tables that are chained, over which the rules are spread.
+    tables: u32,
     table: &'static str,
     /// Nanoseconds of a look-up: median, least and most of the rounds.
     ns: f64,
@@ -38,6 +40,8 @@ pub(crate) struct LookUps {
 #[derive(Debug, Serialize)]
 pub(crate) struct Changes {
     rules: u32,
+    /// Changes of a batch.
+    batch: u32,
     change: &'static str,
     /// Millions a second: median, least and most of the rounds.
     millions_s: f64,
@@ -67,7 +71,8 @@ pub(crate) struct Besides {
 
 /// Nanoseconds of look-ups, by table and round.
 pub(super) struct Samples {
-    rules: u32,
+    /// Rules and tables.
+    shape: [u32; 2],
     bytes: [u64; 2],
     ours: [Vec<f64>; 2],
     theirs: [Vec<f64>; Peer::ALL.len()],
@@ -78,8 +83,9 @@ pub(super) struct Samples {
 const OURS: [&str; 2] = ["flow", "flow, counted"];
 
 impl Samples {
-    pub(super) fn new(rules: u32, bytes: [u64; 2]) -> Samples {
-        Samples { rules, bytes, ours: Default::default(), theirs: Default::default(), rounds: 0 }
+    /// Of `shape`, rules and tables.
+    pub(super) fn new(shape: [u32; 2], bytes: [u64; 2]) -> Samples {
+        Samples { shape, bytes, ours: Default::default(), theirs: Default::default(), rounds: 0 }
     }
 
     /// # Errors
@@ -101,11 +107,11 @@ impl Samples {
     }
 
     pub(super) fn rows(&self, peers: &Peers) -> Vec<LookUps> {
-        let rules = f64::from(self.rules);
+        let rules = f64::from(self.shape[0]);
         let ours = OURS.iter().zip(&self.ours).zip(self.bytes);
         let ours = ours.map(|((table, ns), bytes)| self.row(table, ns, bytes as f64 / rules));
         let theirs = Peer::ALL.into_iter().filter_map(|peer| {
-            let [_, bytes] = peers.filled(peer, self.rules)?;
+            let [_, bytes] = peers.filled(peer, self.shape[0])?;
             Some(self.row(peer.name(), &self.theirs[peer as usize], bytes))
         });
         ours.chain(theirs).collect()
@@ -113,8 +119,8 @@ impl Samples {
 
     fn row(&self, table: &'static str, ns: &[f64], bytes_of_rule: f64) -> LookUps {
         let against_flow = median(ns.iter().zip(&self.ours[0]).map(|(ns, ours)| ns / ours).collect());
-        let (rules, range_ns) = (self.rules, range(ns));
-        LookUps { rules, table, ns: median(ns.to_vec()), range_ns, against_flow, bytes_of_rule }
+        let ([rules, tables], range_ns) = (self.shape, range(ns));
+        LookUps { rules, tables, table, ns: median(ns.to_vec()), range_ns, against_flow, bytes_of_rule }
     }
 }
 
@@ -126,8 +132,8 @@ fn range(values: &[f64]) -> [f64; 2] {
     values.iter().fold([f64::INFINITY, 0.0], |[lo, hi], v| [lo.min(*v), hi.max(*v)])
 }
 
-/// The rows of changes, whose rates by kind and round are given, a second.
-pub(super) fn changes(rules: u32, rates: [Vec<f64>; 4]) -> Vec<Changes> {
+/// The rows of changes with so many rules, in batches of so many, whose rates by kind and round are given, a second.
+pub(super) fn changes([rules, batch]: [u32; 2], rates: [Vec<f64>; 4]) -> Vec<Changes> {
     let last = rates[Change::RemoveInsert as usize].clone();
     let names = ["insert", "update actions", "update match", "remove and insert"];
     let rows = names.into_iter().zip(rates).map(|(change, rates)| {
@@ -135,24 +141,25 @@ pub(super) fn changes(rules: u32, rates: [Vec<f64>; 4]) -> Vec<Changes> {
         let millions: Vec<f64> = rates.iter().map(|rate| rate / 1e6).collect();
         let range_millions_s = range(&millions);
         let (millions_s, against_remove_insert) = (median(millions), median(against));
-        Changes { rules, change, millions_s, range_millions_s, against_remove_insert }
+        Changes { rules, batch, change, millions_s, range_millions_s, against_remove_insert }
     });
     rows.collect()
 }
 
 /// The rows of forwarding, whose runs by kind and round are given: as fast as it goes, and at the load of latencies.
-pub(super) fn beside(rules: u32, whats: [Beside; 3], runs: &[Vec<[Forwarded; 2]>; 3]) -> Vec<Besides> {
-    let rows = whats.into_iter().zip(runs).map(|(what, these)| {
+pub(super) fn beside(rules: u32, whats: &[Beside], runs: &[Vec<[Forwarded; 2]>]) -> Vec<Besides> {
+    let rows = whats.iter().zip(runs).map(|(what, these)| {
         let over = |f: &dyn Fn(&[Forwarded; 2]) -> f64| median(these.iter().map(f).collect());
         let against = |f: &dyn Fn(&[Forwarded; 2]) -> f64| {
             median(these.iter().zip(&runs[0]).map(|(run, nothing)| f(run) / f(nothing)).collect())
         };
         Besides {
             rules,
-            beside: match what {
+            beside: match *what {
                 Beside::Nothing => "nothing".into(),
-                Beside::Rate(rate) => format!("{}k rules/s", rate / 1000),
-                Beside::Batch(n) => format!("a batch of {}k", n / 1000),
+                Beside::Rate(rate) => format!("{}k/s, other core", rate / 1000),
+                Beside::Same(rate) => format!("{}k/s, same core", rate / 1000),
+                Beside::Batch(n) => format!("batch of {}k", n / 1000),
             },
             inserted_millions_s: over(&|run| run[0].inserted / 1e6),
             mpps: over(&|run| run[0].mpps),
@@ -177,7 +184,8 @@ impl Report {
     fn look_up_table(&self) -> Table {
         let mut table = Table::new(&[
             number("rules", ""),
-            words("table"),
+            number("tables", ""),
+            words("whose"),
             number("look-up", "ns"),
             number("lowest..highest", "ns"),
             number("look-ups", "M/s"),
@@ -187,6 +195,7 @@ impl Report {
         for row in &self.look_ups {
             table.rows.push(vec![
                 row.rules.to_string(),
+                row.tables.to_string(),
                 row.table.into(),
                 num(row.ns),
                 format!("{}..{}", num(row.range_ns[0]), num(row.range_ns[1])),
@@ -201,6 +210,7 @@ impl Report {
     fn change_table(&self) -> Table {
         let mut table = Table::new(&[
             number("rules", ""),
+            number("batch", ""),
             words("change"),
             number("changes", "M/s"),
             number("lowest..highest", "M/s"),
@@ -210,6 +220,7 @@ impl Report {
             let [lo, hi] = row.range_millions_s;
             table.rows.push(vec![
                 row.rules.to_string(),
+                row.batch.to_string(),
                 row.change.into(),
                 num(row.millions_s),
                 format!("{}..{}", num(lo), num(hi)),
@@ -255,19 +266,19 @@ mod tests {
     #[test]
     fn what_is_written_is_what_the_schema_says() {
         let forwarded = Forwarded { mpps: 2.0, latency_ns: [1e3, 2e3, 3e3], missed: 0, inserted: 5e5 };
-        let runs: [Vec<[Forwarded; 2]>; 3] = std::array::from_fn(|_| vec![[forwarded; 2]]);
-        let whats = [Beside::Nothing, Beside::Rate(500_000), Beside::Batch(100_000)];
-        let mut samples = Samples::new(100, [12_800, 12_800]);
+        let whats = [Beside::Nothing, Beside::Rate(500_000), Beside::Same(1000), Beside::Batch(100_000)];
+        let runs = vec![vec![[forwarded; 2]]; whats.len()];
+        let mut samples = Samples::new([100, 1], [12_800, 12_800]);
         samples.ours(0, 10.0, true).unwrap();
         samples.ours(1, 12.0, true).unwrap();
         let look_ups =
             OURS.iter().zip(&samples.ours).map(|(table, ns)| samples.row(table, ns, 128.0)).collect();
-        let changes = changes(100, [vec![4e6], vec![6e6], vec![2e6], vec![1e6]]);
+        let changes = changes([100, 64], [vec![4e6], vec![6e6], vec![2e6], vec![1e6]]);
         assert_eq!(changes[2].against_remove_insert, 2.0);
-        let report = Report { look_ups, changes, beside: beside(100, whats, &runs) };
+        let report = Report { look_ups, changes, beside: beside(100, &whats, &runs) };
         assert_eq!(report.look_ups[1].against_flow, 1.2);
         crate::show::schema::tests::holds("bench flow", &report);
-        assert!(report.text().contains("500k rules/s"));
+        assert!(report.text().contains("500k/s, other core"));
         assert!(samples.ours(0, 1.0, false).is_err());
     }
 }

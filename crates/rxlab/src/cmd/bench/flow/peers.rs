@@ -58,6 +58,7 @@ struct Filled {
 }
 
 /// The tables that can hold the rules.
+#[derive(Default)]
 pub(super) struct Peers {
     tables: [Option<Filled>; Peer::ALL.len()],
 }

@@ -122,6 +122,9 @@ impl Retired {
             return;
         }
         self.reached = self.grace.version;
+        if self.waiting.is_empty() && self.fresh.is_empty() && self.reached >= version {
+            return;
+        }
         let done = core::mem::take(&mut self.waiting);
         self.unneeded.append(units, done.dead);
         units.give(done.cleared);

@@ -22,6 +22,8 @@ pub(crate) struct Table {
     used: usize,
     /// How many entries have which priority, those that readers may still need included.
     priorities: BTreeMap<u32, u32>,
+    /// The best of them, as the first key says.
+    best: u32,
 }
 
 /// The table that one of twice the size replaces.
@@ -46,7 +48,7 @@ pub(crate) enum Change {
 impl Table {
     pub(crate) fn new(group: u16, mask: Mask) -> Table {
         let new = Arc::new(Buckets::new(0));
-        Table { group, mask: Arc::new(mask), new, old: None, used: 0, priorities: BTreeMap::new() }
+        Table { group, mask: Arc::new(mask), new, old: None, used: 0, priorities: BTreeMap::new(), best: u32::MAX }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -57,14 +59,10 @@ impl Table {
     pub(crate) fn tuple(&self) -> Tuple {
         Tuple {
             mask: Arc::clone(&self.mask),
-            order: view::order(self.best(), 0),
+            order: view::order(self.best, 0),
             new: Arc::clone(&self.new),
             old: self.old.as_ref().map(|old| Arc::clone(&old.buckets)),
         }
-    }
-
-    fn best(&self) -> u32 {
-        self.priorities.keys().next().copied().unwrap_or(u32::MAX)
     }
 
     /// The first unit with this hash that is `wanted`.
@@ -86,10 +84,14 @@ impl Table {
         if !self.new.insert(hash, unit) {
             return None;
         }
+        // Readers do not know an empty one.
+        if self.used == 0 {
+            change = change.max(Change::WithCommit);
+        }
         self.used += 1;
-        let best = self.best();
         *self.priorities.entry(priority).or_default() += 1;
-        if self.best() != best {
+        if priority < self.best {
+            self.best = priority;
             change = change.max(Change::WithCommit);
         }
         Some(change)
@@ -103,9 +105,10 @@ impl Table {
         if let Some(n) = self.priorities.get_mut(&priority) {
             *n -= 1;
             if *n == 0 {
-                let best = self.best();
                 self.priorities.remove(&priority);
-                return Some(if best == self.best() { Change::Nothing } else { Change::WithCommit });
+                let best = self.priorities.keys().next().copied().unwrap_or(u32::MAX);
+                let before = core::mem::replace(&mut self.best, best);
+                return Some(if before == best { Change::Nothing } else { Change::WithCommit });
             }
         }
         Some(Change::Nothing)
@@ -205,6 +208,6 @@ mod tests {
         for unit in there {
             assert!(table.remove(hash(unit), unit, 5).is_some());
         }
-        assert_eq!((table.slots(), table.is_empty(), table.best()), (0, true, u32::MAX));
+        assert_eq!((table.slots(), table.is_empty(), table.best), (0, true, u32::MAX));
     }
 }

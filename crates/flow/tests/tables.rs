@@ -247,3 +247,14 @@ fn an_uncommitted_batch_is_not_seen() {
     drop(writer);
     assert_eq!(ending(&reader, key(1, 1)), Ending::Drop, "readers outlive the writer");
 }
+
+#[test]
+fn the_last_priority_is_one_too() {
+    let mut tables = Writer::new(Limits::for_rules(10)).unwrap();
+    let actions = [Action::Queue(3)];
+    let rule = Rule { group: 0, priority: u32::MAX, matching: Match::any(), actions: (&actions[..]).into() };
+    tables.insert(&rule).unwrap();
+    tables.commit();
+    let reader = tables.reader();
+    assert_eq!(reader.burst(0).classify(&mut Key::default(), 60).ending, Ending::Queue(3));
+}

@@ -163,8 +163,7 @@ impl Writer {
             None => self.add_table(Table::new(place.group, Mask::new(matching.mask())?)),
         };
         let table = self.tables[usize::from(number)].as_mut().ok_or(Error::NoRule)?;
-        let mask = Arc::clone(&table.mask);
-        let words: ArrayVec<u64, MASK_WORDS> = mask.words(&matching.value().words).collect();
+        let words: ArrayVec<u64, MASK_WORDS> = table.mask.words(&matching.value().words).collect();
         let units = take_units(&mut self.units, units_of(words.len()))?;
         let unit = units[0];
         self.shared.arena.fill(&units, priority, self.tick, words.into_iter());

@@ -10,4 +10,5 @@ pub(crate) mod meter;
 pub(crate) mod nic_core;
 pub(crate) mod plug;
 pub(crate) mod pool;
+pub(crate) mod rules;
 pub(crate) mod worker;

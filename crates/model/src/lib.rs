@@ -1,14 +1,15 @@
 //! The modelled server: the same rings, with every access going through caches, DDIO, DRAM and PCIe
 //! of a described machine, and costing time.
 //!
-//! Rooms, each of which knows only those before it: [`profile`] (a server as data), `scenario` (what is asked),
-//! `machine` (caches, memory and links), `engine` (agents in order of time, and their views), `agents` (what cards and
+//! Rooms, each of which knows only those before it: [`profile`] (a server as data), [`classifier`] (what tables of a card
+//! cost), `scenario` (what is asked), `machine` (caches, memory and links), `engine` (agents in order of time, and their views), `agents` (what cards and
 //! cores do), `run` (from a scenario to its report).
 //!
 //! Reading order: [`Scenario`], [`run()`], `engine`, `engine::view` (an agent's `Memory` with a price), `machine`,
 //! [`Report`]. docs/model.md explains engine and visibility on one page.
 
 mod agents;
+pub mod classifier;
 mod engine;
 mod machine;
 mod mix;
@@ -31,4 +32,5 @@ pub use run::report::{Conservation, CoreReport, Counted, Dram, Latency, PartRepo
 pub use run::run;
 pub use run::transfer::transfer;
 pub use scenario::app::App;
+pub use scenario::rules::{RuleCore, Rules, Updates};
 pub use scenario::{BURST, SAMPLING, Scenario, Setting, Span, Start, TX_RING};

@@ -7,6 +7,7 @@ mod declare;
 mod range;
 mod ranges;
 mod read;
+pub mod tables;
 
 use std::fmt;
 
@@ -20,6 +21,7 @@ pub use constants::Constants;
 pub use declare::{Constant, Declared};
 pub use range::Range;
 pub use ranges::ranges;
+pub use tables::Tables;
 
 /// How a full set picks its victim among the allowed ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,11 +216,14 @@ pub struct Server {
     /// Numbers of applications.
     #[serde(default, skip_serializing_if = "declare::is_default")]
     pub apps: Apps,
+    /// Tables of the card's classifier, where it has any.
+    #[serde(default, skip_serializing_if = "declare::is_default")]
+    pub tables: Tables,
 }
 
 /// Every constant that a profile may have.
 pub fn declared() -> impl Iterator<Item = &'static Declared> {
-    constants::CONSTANTS.iter().chain(apps::APPS)
+    constants::CONSTANTS.iter().chain(apps::APPS).chain(tables::TABLES)
 }
 
 /// A profile that cannot be used.
@@ -233,11 +238,12 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("rxbisect-testbed", include_str!("../../../profiles/rxbisect-testbed.toml")),
     ("ddio-bench", include_str!("../../../profiles/ddio-bench.toml")),
     ("corec-testbed", include_str!("../../../profiles/corec-testbed.toml")),
     ("corec-testbed-x520", include_str!("../../../profiles/corec-testbed-x520.toml")),
+    ("nic-testbed-cx5", include_str!("../../../profiles/nic-testbed-cx5.toml")),
 ];
 
 impl Server {
@@ -313,6 +319,11 @@ impl Server {
         let c = &self.constants.firmware;
         let [every, span] = [c.pause_every_ms.value * 1e9, c.pause_us.value * 1e6].map(|ps| Ps(ps as u64));
         (span.0 > 0 && every > span).then_some(Pause { every, span })
+    }
+
+    /// The tables of the card's classifier, if the profile has them.
+    pub fn tables(&self) -> Option<&Tables> {
+        (!declare::is_default(&self.tables)).then_some(&self.tables)
     }
 
     /// Ways of an L1; none where it is not told from the L2.

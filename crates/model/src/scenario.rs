@@ -2,6 +2,7 @@
 
 pub(crate) mod app;
 pub(crate) mod physical;
+pub(crate) mod rules;
 
 use core::ops::{Deref, DerefMut, Range};
 use std::cell::RefCell;
@@ -14,6 +15,7 @@ use traffic::{Peer, Source};
 
 use crate::profile::Server;
 use app::App;
+use rules::Rules;
 
 /// How full the rings are when a run starts to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +95,8 @@ pub struct Setting {
     pub pauses: bool,
     /// Who else uses the memory.
     pub antagonist: Option<Antagonist>,
+    /// Rules in the tables of the cards; `None`: frames are steered without a look-up.
+    pub rules: Option<Rules>,
     /// Frames to simulate at least, where no span is laid down: the measured window grows. 0: as many as it takes.
     pub frames: u64,
 }

@@ -33,6 +33,7 @@ fn one_core(ring: u32, gbps: f64, span: Option<Span>, antagonist: Option<Antagon
             span,
             pauses: span.is_some(),
             antagonist,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![1],

@@ -139,6 +139,7 @@ fn scenario(interface: Interface, emulated: bool, gbps: f64) -> Scenario {
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![2],

@@ -38,6 +38,7 @@ fn report(interface: Interface, gbps: f64, change: impl Fn(&mut Scenario)) -> Re
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         sources: (0..PORTS).map(|p| workload.source(p, PORTS, Rate::Gbps(gbps), 1)).collect(),

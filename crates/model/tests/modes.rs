@@ -33,6 +33,7 @@ fn scenario_on(server: Server, interface: Interface, sampling: u32, seed: u64) -
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![8; 2],

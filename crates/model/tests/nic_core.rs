@@ -385,6 +385,7 @@ fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut C
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![2],

@@ -39,6 +39,7 @@ fn scenario(interface: Interface, ports: &[(u16, u32)], gbps: f64, seed: u64) ->
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         sources,

@@ -34,6 +34,7 @@ fn four_cores(interface: Interface, app: App, flows: u32, mpps: f64) -> Report {
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![4],

@@ -69,6 +69,7 @@ fn scenario(nic: Nic, interface: &Interface, start: Start, gbps: f64, span: Span
             span: Some(span),
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![2],

@@ -40,6 +40,7 @@ fn scenario(interface: Interface, cores: u32, sampling: u32) -> Scenario {
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![cores.div_ceil(2), cores / 2],

@@ -84,6 +84,11 @@ impl<R> Port<R> {
         &self.pipeline
     }
 
+    /// The pipeline takes no other frame for `pace` from now on, whatever it finds.
+    pub fn set_pace(&mut self, pace: Ps) {
+        self.pipeline.pace = pace;
+    }
+
     /// Takes one frame from the wire at its time; its queue and fate.
     ///
     /// Until then the agent pauses, and sends the notices that fall due. When it is late, because

@@ -10,6 +10,7 @@ use traffic::{Arrival, Peer, Source};
 
 use super::book::Book;
 use super::plug::Plug;
+use super::rules::Paced;
 use crate::engine::view::View;
 use crate::mix::mix;
 
@@ -23,10 +24,11 @@ pub(crate) enum Wire {
 }
 
 /// The receive half: every frame of `source`, at its time. `first` is the core of queue 0. What it stores
-/// for an emulated NIC is not decided on yet.
+/// for an emulated NIC is not decided on yet. `tables` pace what is looked up.
 pub(crate) fn receive<R: Nic<View>>(
     m: &mut View,
     mut port: Port<R>,
+    mut tables: impl Paced,
     mut source: Box<dyn Source>,
     first: usize,
     emulated: bool,
@@ -35,6 +37,9 @@ pub(crate) fn receive<R: Nic<View>>(
     let mut a = Arrival::EMPTY;
     while !m.stopped() && source.next(&mut a) {
         m.next_frame();
+        if let Some(pace) = tables.pace() {
+            port.set_pace(pace);
+        }
         take(m, &mut port, &a, first, emulated, book);
     }
     while !m.stopped() {

@@ -19,6 +19,8 @@ pub enum Agent {
     NicCore(u32),
     /// A thread of the other socket that presses on the memory.
     Antagonist(u32),
+    /// A core that writes rules of the cards' classifiers and does nothing else.
+    Rules,
 }
 
 impl Agent {
@@ -31,7 +33,7 @@ impl Agent {
     pub const fn caches(self) -> Option<u32> {
         match self {
             Agent::Core(core) | Agent::NicCore(core) => Some(core),
-            Agent::NicRx(_) | Agent::NicTx(_) | Agent::Antagonist(_) => None,
+            Agent::NicRx(_) | Agent::NicTx(_) | Agent::Antagonist(_) | Agent::Rules => None,
         }
     }
 
@@ -39,7 +41,7 @@ impl Agent {
     pub(crate) const fn port(self) -> u32 {
         match self {
             Agent::NicRx(port) | Agent::NicTx(port) => port,
-            Agent::Core(_) | Agent::NicCore(_) | Agent::Antagonist(_) => 0,
+            Agent::Core(_) | Agent::NicCore(_) | Agent::Antagonist(_) | Agent::Rules => 0,
         }
     }
 

@@ -25,6 +25,7 @@ impl Server {
                 .try_for_each(|d| self.constant(d, if flat.contains(d.name) { d.name } else { d.place }))?;
             self.caches()?;
             self.nic()?;
+            self.whole_tables()?;
             self.rates()
         };
         all().map_err(|e: ProfileError| ProfileError(format!("profile `{}`: {e}", self.name)))
@@ -86,6 +87,17 @@ impl Server {
             format!("nic.min_ring is {} entries; allowed: 2 to {}, nic.max_ring", nic.min_ring, nic.max_ring)
         })?;
         self.buffers.geometry(1).check().map_err(|e| ProfileError(e.to_string()))
+    }
+
+    /// Half of a table's constants describe no table.
+    fn whole_tables(&self) -> Result<(), ProfileError> {
+        let all = || super::tables::TABLES.iter().map(|d| (d.place, (d.get)(self).is_absent()));
+        match all().find(|(_, absent)| *absent) {
+            Some((missing, _)) if self.tables().is_some() => {
+                Err(ProfileError(format!("{missing} is missing; allowed: all of [tables], or none")))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Constants that depend on others, or are of a few values.

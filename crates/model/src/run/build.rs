@@ -1,7 +1,7 @@
 //! How a run is built: what it allocates, then its agents in the order of their numbers. Of what happens at one time,
 //! the agent with the smaller number is first: cards, cores that play a NIC, antagonists, cores that receive.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use apps::Worker;
@@ -23,7 +23,9 @@ use crate::agents::meter::Meter;
 use crate::agents::nic_core::{self, Feed, SoftPort};
 use crate::agents::plug::Plug;
 use crate::agents::pool::{Priced, Spent};
+use crate::agents::rules::{Inserts, Installed};
 use crate::agents::worker::{self, ModelWorker};
+use crate::classifier::{Kind, Operations};
 use crate::engine::Engine;
 use crate::engine::agent::Agent;
 use crate::engine::sim::Sim;
@@ -31,6 +33,7 @@ use crate::engine::space::ModelSpace;
 use crate::engine::view::View;
 use crate::machine::layout::Layout;
 use crate::scenario::Scenario;
+use crate::scenario::rules::RuleCore;
 
 impl Run {
     pub(super) fn build(s: &mut Scenario) -> Result<Run, Error> {
@@ -49,6 +52,7 @@ impl Run {
             soft: Vec::new(),
             emulators: Vec::new(),
             workers: Vec::new(),
+            installed: Rc::new(Cell::new(s.rules.map_or(0, |rules| rules.installed))),
         };
         let mut first = 0;
         for (port, (rings, wire)) in ports.into_iter().zip(wires).enumerate() {
@@ -112,6 +116,8 @@ struct Crew<'a> {
     emulators: Vec<(Emulator, CoreCache<View>)>,
     /// Cores, each with whether it only allocates.
     workers: Vec<(bool, ModelWorker)>,
+    /// Rules of the cards.
+    installed: Installed,
 }
 
 impl Crew<'_> {
@@ -125,9 +131,11 @@ impl Crew<'_> {
             let Some(cache) = self.caches.next() else { return Ok(()) };
             let (emulator, card) = Emulator::new(self.s, plug, physical, nic);
             self.emulators.push((emulator, cache));
-            cards::spawn(&mut self.engine, self.s, plug, (card, nic_tx), wire, &self.book)?;
+            let shared = (&self.installed, &self.book);
+            cards::spawn(&mut self.engine, self.s, plug, (card, nic_tx), wire, shared)?;
         } else {
-            cards::spawn_any(&mut self.engine, self.s, plug, (nic, nic_tx), wire, &self.book)?;
+            let shared = (&self.installed, &self.book);
+            cards::spawn_any(&mut self.engine, self.s, plug, (nic, nic_tx), wire, shared)?;
         }
         self.cores(&plug, hosts.into_iter().zip(host_txs))
     }
@@ -155,8 +163,22 @@ impl Crew<'_> {
         Ok(())
     }
 
+    /// Who changes the rules, where somebody does.
+    fn inserts(&self) -> Option<(RuleCore, Inserts)> {
+        let rules = self.s.rules?;
+        let updates = rules.updates?;
+        let operations = Operations::new(self.s.server.tables()?, rules.place, Kind::CONNECTION);
+        let inserts = Inserts::new(operations, self.installed.clone(), updates, self.s.server.ghz);
+        Some((updates.core, inserts))
+    }
+
     /// Starts all that are not cards.
     fn start(mut self) -> Result<(Engine, Book), Error> {
+        let (mut mine, mut other) = match self.inserts() {
+            Some((RuleCore::Same, inserts)) => (Some(inserts), None),
+            Some((RuleCore::Other, inserts)) => (None, Some(inserts)),
+            None => (None, None),
+        };
         let (s, engine) = (self.s, &mut self.engine);
         if let Some(core) = s.server.nic_core() {
             let (soft, book) = (self.soft, self.book.clone());
@@ -173,8 +195,15 @@ impl Crew<'_> {
         // Receiving cores first, in the order of their queues; then those that only allocate.
         self.workers.sort_by_key(|(allocates, _)| *allocates);
         for (core, (_, worker)) in self.workers.into_iter().enumerate() {
+            let (me, book) = (Agent::Core(core as u32), self.book.clone());
+            match mine.take() {
+                None => engine.spawn(me, move |m| worker::work(m, core, worker, (), &book)),
+                Some(inserts) => engine.spawn(me, move |m| worker::work(m, core, worker, inserts, &book)),
+            }?;
+        }
+        if let Some(inserts) = other.take() {
             let book = self.book.clone();
-            engine.spawn(Agent::Core(core as u32), move |m| worker::work(m, core, worker, &book))?;
+            engine.spawn(Agent::Rules, move |m| inserts.work(m, &book))?;
         }
         Ok((self.engine, self.book))
     }

@@ -9,6 +9,8 @@ use crate::agents::book::Book;
 use crate::agents::card::{self, Wire};
 use crate::agents::nic_core::{Feed, SoftPort};
 use crate::agents::plug::Plug;
+use crate::agents::rules::{Installed, Tables};
+use crate::classifier::LookUp;
 use crate::engine::Engine;
 use crate::engine::agent::Agent;
 use crate::engine::view::View;
@@ -21,9 +23,9 @@ pub(super) fn spawn_any(
     plug: Plug,
     (nic, tx): (AnyNic<View>, AnyTxNic<View>),
     wire: Wire,
-    book: &Book,
+    (installed, book): (&Installed, &Book),
 ) -> Result<(), Error> {
-    nic.with(Spawned { engine, s, plug, tx, wire, book })
+    nic.with(Spawned { engine, s, plug, tx, wire, installed, book })
 }
 
 /// A card that has all but its receive half.
@@ -33,6 +35,7 @@ struct Spawned<'a> {
     plug: Plug,
     tx: AnyTxNic<View>,
     wire: Wire,
+    installed: &'a Installed,
     book: &'a Book,
 }
 
@@ -40,7 +43,7 @@ impl WithNic<View> for Spawned<'_> {
     type Out = Result<(), Error>;
 
     fn with<N: Nic<View> + 'static>(self, nic: N) -> Result<(), Error> {
-        spawn(self.engine, self.s, self.plug, (nic, self.tx), self.wire, self.book)
+        spawn(self.engine, self.s, self.plug, (nic, self.tx), self.wire, (self.installed, self.book))
     }
 }
 
@@ -51,15 +54,28 @@ pub(super) fn spawn<R: Nic<View> + 'static>(
     plug: Plug,
     (nic, mut nic_tx): (R, AnyTxNic<View>),
     wire: Wire,
-    book: &Book,
+    (installed, book): (&Installed, &Book),
 ) -> Result<(), Error> {
-    let port = Port::new(nic, s.steer.over(plug.queues), receiving(s));
+    let look_up = look_up(s);
+    let config = receiving(s, look_up.as_ref());
+    let least = Ps(1_000_000_000_000_u64.checked_div(config.pipeline_pps).unwrap_or(0));
+    let port = Port::new(nic, s.steer.over(plug.queues), config);
     let (rx_book, tx_book) = (book.clone(), book.clone());
     let emulated = s.emulated;
     let peer = match wire {
         Wire::Source(source) => {
-            let body = move |m: &mut View| card::receive(m, port, source, plug.first, emulated, &rx_book);
-            engine.spawn(Agent::NicRx(plug.port), body)?;
+            let (rx, first) = (Agent::NicRx(plug.port), plug.first);
+            match look_up {
+                None => engine.spawn(rx, move |m: &mut View| {
+                    card::receive(m, port, (), source, first, emulated, &rx_book);
+                }),
+                Some(look_up) => {
+                    let tables = Tables::new(look_up, least, installed.clone());
+                    engine.spawn(rx, move |m: &mut View| {
+                        card::receive(m, port, tables, source, first, emulated, &rx_book);
+                    })
+                }
+            }?;
             None
         }
         Wire::Peer(peer) => {
@@ -87,13 +103,20 @@ fn rate_bps(s: &Scenario) -> u64 {
     (s.server.nic.port_gbps * 1e9) as u64
 }
 
-/// What the receive half of a card keeps to.
-fn receiving(s: &Scenario) -> Config {
+/// Look-ups in the tables of a card, where rules lie in any.
+fn look_up(s: &Scenario) -> Option<LookUp> {
+    let rules = s.rules.as_ref()?;
+    Some(LookUp::new(s.server.tables()?, rules.place, rules.flows))
+}
+
+/// What the receive half of a card keeps to. Frames that wait for a look-up have a buffer of their own.
+fn receiving(s: &Scenario, look_up: Option<&LookUp>) -> Config {
     let c = &s.server.constants;
+    let buffer = || (c.nic.buffer_kib.value * 1024.0) as u32;
     Config {
         rate_bps: rate_bps(s),
         pipeline_pps: (c.nic.mpps.value * 1e6) as u64,
-        buffer_bytes: (c.nic.buffer_kib.value * 1024.0) as u32,
+        buffer_bytes: look_up.map_or_else(buffer, LookUp::buffer),
         max_frame: s.server.buffers.room,
     }
 }

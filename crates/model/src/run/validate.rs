@@ -4,11 +4,17 @@ use rings::{Interface, Param, Role};
 
 use super::error::Error;
 use super::tables;
+use crate::classifier::Place;
 use crate::scenario::Scenario;
 use crate::scenario::physical;
+use crate::scenario::rules::RuleCore;
 
 /// Threads of an antagonist: with them, all cores and all ports there are fewer agents than a simulation may have.
 const MAX_ANTAGONISTS: u32 = 16;
+
+/// Tables behind the root, and rules in them.
+const MAX_TABLES: u32 = 64;
+const MAX_RULES: u64 = 1 << 30;
 
 /// Whether the model can run `s`.
 ///
@@ -52,6 +58,7 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
     }
     device_limits(s)?;
     emulation(s)?;
+    rules(s)?;
     let least = least_pool(s);
     tables::cycles(s)?;
     match s.pool {
@@ -109,6 +116,44 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
             let what = format!("the physical ring of an emulated port has {n} entries");
             return Err(Error::Scenario(format!("{what}; allowed on {}: {lo} to {hi}", nic.name)));
         }
+    }
+    Ok(())
+}
+
+/// Rules that there are tables for, and a core to insert them.
+fn rules(s: &Scenario) -> Result<(), Error> {
+    let Some(rules) = s.rules else { return Ok(()) };
+    let bad = |what: String| Err(Error::Scenario(what));
+    let Some(tables) = s.server.tables() else {
+        return bad(format!("{} has no tables for rules; allowed: a profile with [tables]", s.server.name));
+    };
+    if s.server.nic_core().is_some() || s.emulated || !s.peers.is_empty() {
+        return bad(
+            "rules lie in the tables of a card; allowed: without an emulated NIC, and not in tcp".into()
+        );
+    }
+    let entries = tables.root.entries.value;
+    match rules.place {
+        Place::Root if rules.installed as f64 > entries => {
+            return bad(format!("{} rules in the root table; allowed: up to {entries}", rules.installed));
+        }
+        Place::Chained(n) if !(1..=MAX_TABLES).contains(&n) => {
+            return bad(format!("{n} chained tables; allowed: 1 to {MAX_TABLES}"));
+        }
+        _ if rules.installed > MAX_RULES => {
+            return bad(format!("{} rules; allowed: up to {MAX_RULES}", rules.installed));
+        }
+        _ => {}
+    }
+    let other = rules.updates.is_some_and(|u| u.core == RuleCore::Other);
+    if other && s.hosts() >= u64::from(s.server.cores) {
+        return bad(format!(
+            "all {} cores of {} receive; allowed: one less, for the core that inserts rules",
+            s.server.cores, s.server.name
+        ));
+    }
+    if rules.updates.is_some() && s.port_cores.len() > 1 {
+        return bad("rules are inserted on one port; allowed: a run of one port".into());
     }
     Ok(())
 }

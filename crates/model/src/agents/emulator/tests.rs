@@ -45,6 +45,7 @@ fn scenario(interface: Interface) -> Scenario {
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![QUEUES],

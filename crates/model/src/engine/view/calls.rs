@@ -155,20 +155,7 @@ impl Memory for View {
     }
 
     fn idle(&mut self) {
-        if std::mem::take(&mut self.poll.busy) {
-            // The first poll after work does not tell what an empty one costs.
-            self.forget();
-            self.chain();
-            return self.poll_begins();
-        }
-        let (began, period) = (self.poll.began, self.elapsed());
-        if self.turn.yielder.is_null() {
-            self.forget();
-        } else {
-            self.parks(PARKED, period);
-        }
-        self.poll_begins();
-        self.rested(began);
+        self.idles(PARKED);
     }
 
     fn pause(&mut self, until: Ps, early: bool) {

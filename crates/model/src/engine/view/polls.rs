@@ -1,5 +1,7 @@
 //! What an agent that polls has read since it was last idle, and how it parks on that.
 
+use memory::Memory;
+
 use super::View;
 use crate::engine::sim::Sim;
 use crate::engine::turns::Read;
@@ -109,6 +111,25 @@ impl View {
             self.line(read.line).watch.remove(me);
         }
         self.forget();
+    }
+
+    /// The agent found nothing. It goes on when what it polled changes, or at `until`, ps.
+    #[inline(always)]
+    pub(crate) fn idles(&mut self, until: u64) {
+        if std::mem::take(&mut self.poll.busy) {
+            // The first poll after work does not tell what an empty one costs.
+            self.forget();
+            self.chain();
+            return self.poll_begins();
+        }
+        let (began, period) = (self.poll.began, self.elapsed());
+        if self.turn.yielder.is_null() {
+            self.forget();
+        } else {
+            self.parks(until.max(self.clock), period);
+        }
+        self.poll_begins();
+        self.rested(began);
     }
 
     #[inline(always)]

@@ -9,6 +9,7 @@ mod flow;
 mod live;
 mod profile;
 mod queue;
+mod rules;
 mod schema;
 mod tcp;
 mod trace;
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Tcp(tcp::Tcp),
     /// One queue for all servers against one for each: simulated, and in exact theory
     Queue(queue::Queue),
+    /// What operations on the rules of a NIC cost a core
+    Rules(rules::Rules),
     /// Show the described servers
     Profile(profile::Profile),
     /// Show the JSON Schema of what a command writes with --json
@@ -64,6 +67,7 @@ impl Command {
             Command::Calibrate(options) => calibrate::run(options),
             Command::Tcp(options) => tcp::run(&options),
             Command::Queue(options) => queue::run(&options),
+            Command::Rules(options) => rules::run(&options),
             Command::Profile(options) => profile::run(options),
             Command::Schema(options) => schema::run(&options),
         }?;

@@ -1,8 +1,9 @@
 //! The lab: what is simulated, as options say it, and what its runs find.
 //!
 //! `setup` reads the options of a comparison, `point` is one run of the model, `span` the time in which it counts,
-//! `search` the largest load without a drop. `jobs` runs many points at once and gives their `row`s. `queues` and
-//! `transfer` are systems of another kind, whose numbers are `measured`. `rules` runs a capture through flow tables.
+//! `search` the largest load without a drop. `jobs` runs many points at once and gives their `row`s. `queues`,
+//! `transfer` and `operations` are systems of another kind, whose numbers are `measured`. `rules` runs a capture
+//! through flow tables.
 
 mod alone;
 pub(crate) mod capture;
@@ -10,6 +11,7 @@ pub(crate) mod fields;
 pub(crate) mod interfaces;
 pub(crate) mod jobs;
 pub(crate) mod measured;
+pub(crate) mod operations;
 pub(crate) mod point;
 pub(crate) mod ports;
 pub(crate) mod queues;

@@ -49,8 +49,9 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 17] = [
     "advise",
+    "bench flow",
     "bench live",
     "bench model",
     "bench threads",
@@ -63,6 +64,7 @@ const COMMANDS: [&str; 15] = [
     "profile list",
     "profile show",
     "queue",
+    "rules",
     "tcp",
     "trace",
 ];
@@ -205,10 +207,13 @@ unit = "Gbps"
 metric = ["p.mpps@64"]
 "#;
 /// Plans of the other kinds: the lines that differ.
-const OTHERS: [(&str, &str, &str); 3] = [
+const OTHERS: [(&str, &str, &str); 6] = [
     ("kind = \"queue\"", "--servers 2 --customers 40000", "--load {}\", values = [0.2"),
     ("kind = \"tcp\"", "--flows 2 --bytes 5000", "--ring {}\", values = [64"),
     ("slices = 3", "--cores 2 --rate 10", ""),
+    ("kind = \"rules\"", "--tables root", "--count {}\", values = [100"),
+    ("runs = \"once\"", "--cores 1 --rate 10 --limit-ms 5", "--ring {}\", values = [64"),
+    ("runs = \"parts\"", "--cores 1 --rate 10 --window 100000:100000:2:0:0", ""),
 ];
 
 #[test]
@@ -221,7 +226,11 @@ fn experiments() {
     let claims = &found["claims"];
     assert!(claims[0]["obtained"].is_array() && claims[1]["obtained"].is_null(), "{claims}");
     for (kind, options, sweep) in OTHERS {
-        let interface = if kind.contains("tcp") { "interface = \"corec\"" } else { "" };
+        let interface = match kind.split([' ', '"']).next() {
+            _ if kind.contains("tcp") => "interface = \"corec\"",
+            Some("runs") => "interface = \"privring\"",
+            _ => "",
+        };
         let sweep =
             if sweep.is_empty() { String::new() } else { format!("sweep = {{ option = \"{sweep}] }}") };
         let plan = format!(
@@ -231,6 +240,13 @@ fn experiments() {
         fs::write(&path, plan).unwrap();
         let found = holds("experiment run", &line);
         assert!(!found["series"][0]["points"].as_array().unwrap().is_empty(), "{kind}");
+        let curve = "[[curves]]\nid = \"c\"\nwhat = \"w\"\nunit = \"Gbps\"\naxis = \"full\"\ntolerance = 0.1\n\
+                     metric = \"s.throughput_gbps\"\nx = [0.0002, 0.0003]\ny = [10, 0]\n";
+        if kind.contains("parts") {
+            fs::write(&path, fs::read_to_string(&path).unwrap() + curve).unwrap();
+            let found = holds("experiment run", &line);
+            assert_eq!(found["curves"][0]["points"], 2, "{found}");
+        }
         // What `--all` writes.
         assert_eq!(faults("experiment run", &json!([found, found])), [""; 0]);
     }
@@ -247,6 +263,13 @@ fn threads() {
 #[test]
 fn systems_and_servers() {
     holds("queue", "queue --servers 2 --load 0.5 --customers 4000");
+    holds("rules", "rules --count 1000");
+    let rules = "--server nic-testbed-cx5 --tables 2 --rules 100 --rule-rate 1000";
+    let found = holds(
+        "compare",
+        &format!("compare {rules} --placements 1 --cores 1 --limit-ms 5 --no-search --best none"),
+    );
+    assert_eq!(found["defaults"]["rule_core"], "same");
     holds("tcp", "tcp --flows 2 --bytes 10000");
     // One that does not end has no times.
     let cut = holds("tcp", "tcp --bytes 10000000000 --limit-s 1 --cores 1 --sampling 64");

@@ -108,6 +108,14 @@ const QUEUE: [Field; 9] = [
     f("customers", "customers", "", |_| f64::NAN),
 ];
 
+/// Fields of operations on rules, see `operations.rs`.
+const RULES: [Field; 4] = [
+    f("krules_per_s", "rate of rules", "krules/s", |_| f64::NAN),
+    f("rule_us", "a rule", "us", |_| f64::NAN),
+    f("core_ms", "all rules", "ms of a core", |_| f64::NAN),
+    f("operations", "operations", "", |_| f64::NAN),
+];
+
 /// Fields of a transfer, see `transfer.rs`.
 const TRANSFER: [Field; 14] = [
     f("fct_mean_us", "mean flow completion time", "us", |_| f64::NAN),
@@ -137,7 +145,7 @@ pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Field> {
-    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&TRANSFER)
+    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&RULES).chain(&TRANSFER)
 }
 
 /// The description of a field, `None` for an unknown name.

@@ -9,6 +9,7 @@ mod notes;
 mod read;
 mod ready;
 mod reproduce;
+pub(crate) mod rules;
 
 use std::path::PathBuf;
 
@@ -19,6 +20,7 @@ use crate::fail::Fail;
 use crate::lab::alone;
 
 pub(crate) use ready::Ready;
+use rules::RuleOptions;
 
 /// Traffic and server.
 #[derive(Args, Clone, Debug)]
@@ -121,6 +123,8 @@ pub(crate) struct Setup {
     /// Threads of the other socket on this one's memory: stream:N or pagerank:N
     #[arg(long, value_name = "WHO:N", help_heading = "Server")]
     pub antagonist: Option<String>,
+    #[command(flatten)]
+    pub rules: RuleOptions,
     /// Resolution of the search for the no-drop rate, percent of the full load
     #[arg(long, value_name = "PCT", default_value_t = 1.0, help_heading = "Model")]
     pub resolution: f64,

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::fail::Fail;
 use crate::paper::at::At;
+use crate::paper::curve::{Met, Published};
 use crate::paper::judge::{self, Rule};
 use crate::paper::metric::{self, Sample, Samples};
 use crate::paper::plan::{Claim, Finding, Plan, Series};
@@ -32,6 +33,7 @@ pub(crate) struct Figure {
     /// For each series its points: the swept value and what was found there.
     points: Vec<Vec<(f64, At)>>,
     claims: Vec<Answer>,
+    curves: Vec<Met>,
     goals: Vec<Answer>,
     findings: Vec<Found>,
     assumed: Vec<(&'static str, f64, String)>,
@@ -78,9 +80,11 @@ impl Figure {
         let answer = |c: &Claim| answer(c, &samples).map_err(|e| named(&c.id, e));
         let found = |f: &Finding| found(f, &samples).map_err(|e| named(&f.id, e));
         let claims = plan.claims.iter().map(answer).collect::<Result<_, _>>()?;
+        let met = |c: &Published| c.judge(&samples).map_err(|e| named(&c.id, e));
+        let curves = plan.curves.iter().map(met).collect::<Result<_, _>>()?;
         let goals = plan.goals.iter().map(answer).collect::<Result<_, _>>()?;
         let findings = plan.findings.iter().map(found).collect::<Result<_, _>>()?;
-        Ok(Figure { plan, overrides, points, claims, goals, findings, assumed })
+        Ok(Figure { plan, overrides, points, claims, curves, goals, findings, assumed })
     }
 
     /// The plan's id.
@@ -93,9 +97,10 @@ impl Figure {
         &self.plan.title
     }
 
-    /// The claims that were judged and do not hold.
+    /// The claims and curves that were judged and do not hold.
     pub(crate) fn failed_claims(&self) -> impl Iterator<Item = &str> {
-        self.claims.iter().filter(|c| c.holds == Some(false)).map(|c| c.id.as_str())
+        let claims = self.claims.iter().filter(|c| c.holds == Some(false)).map(|c| c.id.as_str());
+        claims.chain(self.curves.iter().filter(|c| !c.holds).map(|c| c.id.as_str()))
     }
 
     /// Its points as the table shows them, for conditions.
@@ -182,7 +187,7 @@ pub(crate) fn data(f: &Figure) -> Value {
     });
     let assumed =
         f.assumed.iter().map(|(name, value, origin)| json!({"name": name, "value": value, "origin": origin}));
-    json!({
+    let mut data = json!({
         "id": f.plan.id,
         "title": f.plan.title,
         "source": f.plan.source,
@@ -194,5 +199,9 @@ pub(crate) fn data(f: &Figure) -> Value {
         "findings": f.findings,
         "assumed": assumed.collect::<Vec<_>>(),
         "reproduce": f.command(),
-    })
+    });
+    if !f.curves.is_empty() {
+        data["curves"] = json!(f.curves);
+    }
+    data
 }

@@ -45,12 +45,27 @@ pub(crate) struct Samples {
 /// # Errors
 /// Names what could not be read.
 pub(crate) fn eval(text: &str, series: &[Samples]) -> Result<Vec<f64>, String> {
+    Ok(value(text, series)?.numbers())
+}
+
+fn value<'a>(text: &str, series: &'a [Samples]) -> Result<Value<'a>, String> {
     let tokens = tokens(text)?;
     let mut parser = Parser { tokens: &tokens, at: 0, series };
     let value = parser.comparison().map_err(|e| format!("metric `{text}`: {e}"))?;
     match parser.peek() {
-        None => Ok(value.numbers()),
+        None => Ok(value),
         Some(token) => Err(format!("metric `{text}`: `{token}` is too much")),
+    }
+}
+
+/// The points of `text`, x and value.
+///
+/// # Errors
+/// Names what could not be read, or that it has no points.
+pub(crate) fn points(text: &str, series: &[Samples]) -> Result<Vec<(f64, f64)>, String> {
+    match value(text, series)? {
+        Value::Points(points) => Ok(points),
+        Value::Number(_) | Value::Series(_) => Err(format!("metric `{text}`: points are wanted here")),
     }
 }
 
@@ -78,18 +93,18 @@ impl Value<'_> {
     }
 }
 
-struct Parser<'a> {
-    tokens: &'a [String],
+struct Parser<'t, 'a> {
+    tokens: &'t [String],
     at: usize,
     series: &'a [Samples],
 }
 
-impl<'a> Parser<'a> {
-    fn peek(&self) -> Option<&'a str> {
+impl<'t, 'a> Parser<'t, 'a> {
+    fn peek(&self) -> Option<&'t str> {
         self.tokens.get(self.at).map(String::as_str)
     }
 
-    fn next(&mut self) -> Result<&'a str, String> {
+    fn next(&mut self) -> Result<&'t str, String> {
         let token = self.peek().ok_or("it ends too early")?;
         self.at += 1;
         Ok(token)

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::fail::Fail;
+use crate::paper::curve::Published;
 use crate::paper::judge::{self, Rule};
 use crate::show::plot::Scale;
 
@@ -42,6 +43,9 @@ pub(crate) struct Plan {
     /// Slices of time into which traffic is cut, to see how unevenly it falls on cores; without it, series are
     /// runs of the model.
     pub slices: Option<u32>,
+    /// How a point is run, in plans of kind `compare`.
+    #[serde(default)]
+    pub runs: Runs,
     /// Fields of the table and the plots.
     pub fields: Vec<String>,
     /// What is run.
@@ -49,6 +53,9 @@ pub(crate) struct Plan {
     /// What is published of it.
     #[serde(default)]
     pub claims: Vec<Claim>,
+    /// Published curves, each point of which is compared.
+    #[serde(default)]
+    pub curves: Vec<Published>,
     /// Narrower bands that the project sets itself; not counted as claims.
     #[serde(default)]
     pub goals: Vec<Claim>,
@@ -102,6 +109,21 @@ pub(crate) enum Kind {
     Queue,
     /// `rxlab tcp`: connections through a modelled router.
     Tcp,
+    /// `rxlab rules`: operations on rules.
+    Rules,
+}
+
+/// How a point of kind `compare` is run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Runs {
+    /// From empty and from full rings, over all placements.
+    #[default]
+    Pairs,
+    /// Once, from empty rings.
+    Once,
+    /// Once, from empty rings: each part of the window is a point, whose x is the time at its end, s.
+    Parts,
 }
 
 /// A value that is worked out from the series, with nothing to compare it with.
@@ -148,7 +170,7 @@ impl Series {
 impl Plan {
     /// Whether its points are runs from empty and from full rings.
     pub(crate) fn has_starts(&self) -> bool {
-        self.kind == Kind::Compare && self.slices.is_none()
+        self.kind == Kind::Compare && self.slices.is_none() && self.runs == Runs::Pairs
     }
 
     /// The points of `series`: what is swept there, and all options as words.
@@ -225,6 +247,9 @@ impl Plan {
         if plan.kind != Kind::Compare && (plan.slices.is_some() || plan.search || plan.redraw) {
             return Err(bad("slices, search, redraw: allowed in plans of kind compare".into()));
         }
+        if plan.runs != Runs::Pairs && (plan.kind != Kind::Compare || plan.slices.is_some() || plan.search) {
+            return Err(bad("runs: allowed in plans of kind compare without slices or search".into()));
+        }
         for sweep in plan.series.iter().filter_map(|s| s.sweep.as_ref()) {
             if sweep.values.is_empty() || !sweep.values.is_sorted() || !sweep.option.contains("{}") {
                 return Err(bad(format!(
@@ -233,6 +258,7 @@ impl Plan {
                 )));
             }
         }
+        plan.curves.iter().try_for_each(Published::check).map_err(bad)?;
         for claim in plan.claims.iter().chain(&plan.goals) {
             judge::cells(&claim.published).map_err(|e| bad(format!("claim {}: {e}", claim.id)))?;
         }

@@ -8,10 +8,11 @@ use crate::fail::Fail;
 use crate::lab::jobs::{Job, Pair};
 use crate::lab::measured::Measured;
 use crate::lab::setup::Setup;
-use crate::lab::{queues, transfer};
+use crate::lab::{operations, queues, transfer};
 use crate::paper::at::At;
 use crate::paper::figure::{Figure, Overrides};
-use crate::paper::plan::{Kind, Plan, Series};
+use crate::paper::plan::{Kind, Plan, Runs, Series};
+use crate::paper::single::Single;
 use crate::paper::slices::slices;
 use crate::show::out;
 
@@ -38,6 +39,10 @@ enum Other {
     Queue(queues::Options),
     /// Connections through a router.
     Tcp(transfer::Options),
+    /// Operations on rules.
+    Rules(operations::Options),
+    /// A run of the model, once.
+    Single(Box<Single>),
 }
 
 impl Other {
@@ -46,6 +51,9 @@ impl Other {
             let mut options = queues::Options::parse(words)?;
             options.seed = overrides.seed;
             return Ok(Other::Queue(options));
+        }
+        if kind == Kind::Rules {
+            return Ok(Other::Rules(operations::Options::parse(words)?));
         }
         let mut words = words.to_vec();
         if !series.interface.is_empty() {
@@ -62,16 +70,21 @@ impl Other {
     fn input(&self) -> Option<PathBuf> {
         match self {
             Other::Tcp(options) => Some(PathBuf::from(&options.server)),
-            Other::Found(_) | Other::Queue(_) => None,
+            Other::Rules(options) => Some(PathBuf::from(&options.server)),
+            Other::Found(_) | Other::Queue(_) | Other::Single(_) => None,
         }
     }
 
-    fn find(self) -> Result<Measured, Fail> {
-        match self {
-            Other::Found(found) => Ok(found),
-            Other::Queue(options) => options.measure(),
-            Other::Tcp(options) => options.measure(),
-        }
+    /// What is found where `x` is swept, or where its own points are.
+    fn find(self, x: f64) -> Result<Vec<(f64, Measured)>, Fail> {
+        let found = match self {
+            Other::Found(found) => found,
+            Other::Queue(options) => options.measure()?,
+            Other::Tcp(options) => options.measure()?,
+            Other::Rules(options) => options.measure()?,
+            Other::Single(single) => return single.points(x),
+        };
+        Ok(vec![(x, found)])
     }
 }
 
@@ -108,13 +121,18 @@ impl Prepared {
                     continue;
                 }
                 let interface = series.interface.as_str();
+                assumed = ready.server.assumed();
+                if plan.runs != Runs::Pairs {
+                    let single = Single::new(&ready, interface, plan.runs == Runs::Parts).map_err(named)?;
+                    others.push((index, x, Other::Single(Box::new(single))));
+                    continue;
+                }
                 let mut job = ready.job(interface, plan.search).map_err(named)?;
                 let points = job.empty.iter_mut().chain(&mut job.full);
                 points.filter(|_| plan.redraw).for_each(|p| p.arrivals = p.seed);
                 job.reproduce += if plan.search { "" } else { " --no-search" };
                 jobs.push(job);
                 places.push((index, x));
-                assumed = ready.server.assumed();
             }
         }
         Ok(Prepared { plan, overrides, jobs, inputs, places, others, assumed })
@@ -149,10 +167,10 @@ impl Prepared {
             .others
             .into_par_iter()
             .with_max_len(1)
-            .map(|(index, x, other)| Ok((index, x, other.find().inspect(|_| done())?)))
+            .map(|(index, x, other)| Ok((index, other.find(x).inspect(|_| done())?)))
             .collect::<Result<_, Fail>>()?;
-        for (index, x, found) in others {
-            points[index].push((x, At::Measured(found)));
+        for (index, found) in others {
+            points[index].extend(found.into_iter().map(|(x, found)| (x, At::Measured(found))));
         }
         Figure::judged(plan, self.overrides, points, self.assumed)
     }

@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 16] = schemas![
+const SCHEMAS: [(&str, &str); 17] = schemas![
     "advise" in "advise",
     "bench flow" in "bench-flow",
     "bench live" in "bench-live",
@@ -50,6 +50,7 @@ const SCHEMAS: [(&str, &str); 16] = schemas![
     "profile list" in "profile-list",
     "profile show" in "profile-show",
     "queue" in "queue",
+    "rules" in "rules",
     "tcp" in "tcp",
     "trace" in "trace",
 ];

@@ -4,7 +4,7 @@ use std::fs;
 
 use model::profile::{
     Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, RemoteReads, Replacement,
-    Server, SliceHash, apps, constants,
+    Server, SliceHash, Tables, apps, constants,
 };
 
 use super::values::{Streams, Values};
@@ -160,6 +160,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         },
         constants,
         apps: Apps { l3fwd: apps::L3fwd { cycles: assumed(50.0, "A9") }, ..Apps::default() },
+        tables: Tables::default(),
     };
     server.validate().map_err(Fail::new)?;
     Ok(server)

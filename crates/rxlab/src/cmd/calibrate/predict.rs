@@ -79,6 +79,7 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
             span: None,
             pauses: false,
             antagonist: None,
+            rules: None,
             frames: 0,
         },
         port_cores: vec![1],

@@ -65,7 +65,12 @@ impl Setup {
         if !ports.even_load() {
             with_traffic(&ports, &workload)?;
         }
-        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, span, setup: self })
+        let flows = match &workload {
+            Workload::Pcap(trace, _) => trace.stats().flows,
+            Workload::Generated(spec) => spec.flows,
+        };
+        let rules = self.rules.read(flows)?;
+        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, rules, span, setup: self })
     }
 
     /// The server, with the ways and on the node asked for.

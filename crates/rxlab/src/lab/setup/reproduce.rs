@@ -53,6 +53,9 @@ impl Ready {
             map.insert("port_load".into(), self.ports.load_text().into());
             map.insert("port_cores".into(), self.ports.cores_text().into());
         }
+        for (name, value) in s.rules.flags() {
+            map.insert(name.replace('-', "_"), value.into());
+        }
         map
     }
 
@@ -98,6 +101,9 @@ impl Ready {
         }
         if let Some(antagonist) = &s.antagonist {
             flag("antagonist", antagonist);
+        }
+        for (name, value) in s.rules.flags() {
+            flag(name, &value);
         }
         flag("burst", &s.burst);
         flag("seed", &s.seed);

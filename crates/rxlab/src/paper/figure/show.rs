@@ -9,7 +9,7 @@ use crate::show::plot::{self, Bars, Curve, Fill};
 use crate::show::table::{Column, Table, num, number, plain, words};
 use serde_json::Value;
 
-use super::{Answer, Figure, Found};
+use super::{Answer, Figure, Found, Met};
 
 fn point_table(f: &Figure) -> Table {
     let swept = !f.plan.x.is_empty();
@@ -83,6 +83,40 @@ fn claim_table<'a>(answers: impl IntoIterator<Item = &'a Answer>) -> Table {
     table
 }
 
+/// How far each curve was met, in percent.
+fn curve_table<'a>(curves: impl IntoIterator<Item = &'a Met>) -> Table {
+    let mut table = Table::new(&[
+        words("curve"),
+        words("holds"),
+        number("points", ""),
+        number("median", "% off"),
+        number("worst", "% off"),
+        number("at", ""),
+        words("what"),
+    ]);
+    let percent = |v: &Value| v.as_f64().map_or("-".into(), |off| format!("{:.1}", 100.0 * off));
+    for c in curves {
+        table.rows.push(vec![
+            c.id.clone(),
+            if c.holds { "yes" } else { "NO" }.into(),
+            c.points.to_string(),
+            percent(&c.median),
+            percent(&c.worst),
+            plain(c.worst_x),
+            format!("{}, {}", c.what, c.unit),
+        ]);
+    }
+    table
+}
+
+/// How many curves are met.
+fn met<'a>(curves: impl Iterator<Item = &'a Met>) -> String {
+    let all: Vec<&Met> = curves.collect();
+    let (met, most) =
+        (all.iter().filter(|c| c.holds).count(), all.first().map_or(0.0, |c| 100.0 * c.tolerance));
+    format!("{met} of {} published curves are met within {most}% in the median.", all.len())
+}
+
 fn finding_table(found: &[Found]) -> Table {
     let mut table = Table::new(&[words("id"), number("obtained", ""), words("unit"), words("what")]);
     table.rows = found
@@ -120,7 +154,15 @@ pub(crate) fn all_claims(figures: &[Figure]) -> Table {
 
 /// All figures in one table for a terminal.
 pub(crate) fn overview(figures: &[Figure]) -> String {
-    format!("{}\n\n{}", held(figures), all_claims(figures).text(false))
+    let curves = || figures.iter().flat_map(|f| &f.curves);
+    let mut out = String::new();
+    if curves().next().is_some() {
+        out += &format!("{}\n\n{}\n", met(curves()), curve_table(curves()).text(false));
+    }
+    if figures.iter().any(|f| !f.claims.is_empty()) || out.is_empty() {
+        out += &format!("{}\n\n{}", held(figures), all_claims(figures).text(false));
+    }
+    out
 }
 
 /// The figure for a terminal.
@@ -129,6 +171,9 @@ pub(crate) fn text(f: &Figure) -> String {
     out += &point_table(f).text(false);
     if !f.claims.is_empty() {
         out += &format!("\n{}\n\n{}", count(f.claims.iter()), claim_table(&f.claims).text(false));
+    }
+    if !f.curves.is_empty() {
+        out += &format!("\n{}\n\n{}", met(f.curves.iter()), curve_table(&f.curves).text(false));
     }
     if !f.goals.is_empty() {
         out += &format!("\nNarrower bands, not counted:\n\n{}", claim_table(&f.goals).text(false));
@@ -168,6 +213,10 @@ pub(crate) fn report(f: &Figure) -> Result<Html, Fail> {
         let how = if f.plan.has_starts() { "Decided from full rings." } else { "" };
         html.verdict(&count(f.claims.iter()), how);
         html.table(&claim_table(&f.claims));
+    }
+    if !f.curves.is_empty() {
+        html.verdict(&met(f.curves.iter()), "");
+        html.table(&curve_table(&f.curves));
     }
     if !f.goals.is_empty() {
         html.section("Narrower bands, not counted");

@@ -38,6 +38,20 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "corec/table3",
     "corec/table4",
     "corec/table5",
+    "nic/fig2a",
+    "nic/fig2b",
+    "nic/fig2c",
+    "nic/fig2d",
+    "nic/fig3",
+    "nic/fig4a",
+    "nic/fig4b",
+    "nic/fig4c",
+    "nic/fig4d",
+    "nic/fig5a",
+    "nic/fig5b",
+    "nic/fig5c",
+    "nic/fig5d",
+    "nic/fig6",
 ];
 
 impl Plan {

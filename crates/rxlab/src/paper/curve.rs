@@ -91,10 +91,7 @@ impl Published {
         let full = self.y.iter().copied().fold(0.0, f64::max);
         let off = |(published, obtained): (&f64, &f64)| self.axis.off(*published, *obtained, full);
         let offs: Vec<f64> = self.y.iter().zip(&obtained).map(off).collect();
-        let mut sorted = offs.clone();
-        // A point that is missing counts as the farthest.
-        sorted.sort_by(f64::total_cmp);
-        let median = sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN);
+        let median = median(&offs);
         let (worst_x, worst) =
             self.x.iter().zip(&offs).max_by(|a, b| a.1.total_cmp(b.1)).unwrap_or((&0.0, &f64::NAN));
         Ok(Met {
@@ -112,6 +109,16 @@ impl Published {
             published: self.y.clone(),
             obtained,
         })
+    }
+}
+
+/// The middle of `offs`, or the mean of the two that are. What is missing, NaN, counts as the farthest.
+fn median(offs: &[f64]) -> f64 {
+    let mut sorted = offs.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    match (sorted.get(sorted.len().saturating_sub(1) / 2), sorted.get(sorted.len() / 2)) {
+        (Some(below), Some(above)) => f64::midpoint(*below, *above),
+        _ => f64::NAN,
     }
 }
 
@@ -155,6 +162,7 @@ mod tests {
         assert_eq!((met.median.as_f64(), met.holds), (Some(1.0), false));
         let met = curve(Axis::Full, &[100.0, 0.0]).judge(&samples(&[100.0, 4.0])).unwrap();
         assert_eq!((met.worst.as_f64(), met.holds), (Some(0.04), true));
+        assert_eq!(met.median.as_f64(), Some(0.02), "between the two in the middle");
     }
 
     #[test]

@@ -339,7 +339,7 @@ fn constants_are_described_as_they_are_declared() {
         described += 1;
     }
     let components =
-        ["constants", "apps"].into_iter().flat_map(|root| profile[root]["properties"].as_object());
+        ["constants", "apps", "tables"].into_iter().flat_map(|root| profile[root]["properties"].as_object());
     let keys = components.flatten().map(|(_, c)| c["properties"].as_object().map_or(0, |keys| keys.len()));
     assert_eq!(keys.sum::<usize>(), described, "the schema has no others");
 }

@@ -29,12 +29,12 @@ fn full(mut profile: Table) -> Table {
 }
 
 /// One of a card, and one of a core that plays it.
-fn profiles() -> [Table; 2] {
-    let card = Table::try_from(Server::by_name("rxbisect-testbed").unwrap()).unwrap();
+fn profiles() -> [Table; 3] {
+    let built_in = |name| full(Table::try_from(Server::by_name(name).unwrap()).unwrap());
     let mut core = world::soft_server();
     core.caches.l1_kib = 32;
     core.constants.fetch_l1.load_lines = core.constants.fetch.load_lines.clone();
-    [full(card), full(Table::try_from(core).unwrap())]
+    [built_in("rxbisect-testbed"), built_in("nic-testbed-cx5"), full(Table::try_from(core).unwrap())]
 }
 
 /// The number at a place of a profile that has it.

@@ -186,7 +186,10 @@ pub(crate) fn text(f: &Figure) -> String {
         out += &format!("- {note}\n");
     }
     out += &format!("\nseed {}\nreproduce: {}\n", f.overrides.seed, f.command());
-    for (label, command) in commands(f) {
+    let mut again = commands(f);
+    // All parts of a run come of one command.
+    again.dedup();
+    for (label, command) in again {
         out += &format!("  {label}: {command}\n");
     }
     out

@@ -8,3 +8,4 @@ pub(crate) mod plot;
 pub(crate) mod schema;
 pub(crate) mod stamp;
 pub(crate) mod table;
+pub(crate) mod text;

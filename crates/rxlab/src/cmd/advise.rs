@@ -3,6 +3,7 @@
 //! `guideline` computes sizes from the server alone, `refine` walks from there in the model, `limit` finds what
 //! breaks first, `show` prints all of it.
 
+mod flows;
 mod guideline;
 mod limit;
 mod refine;
@@ -13,7 +14,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
 use crate::fail::Fail;
 use crate::lab::jobs::{self, Job, Pair};
@@ -34,6 +35,7 @@ use refine::{Score, choose, powers, refine};
 Examples:
   rxlab advise --server rxbisect-testbed --ports 2 --cores 16
   rxlab advise --cores 8 --ports 1 --app nat --pcap capture.pcap --html advice.html
+  rxlab advise flows --rules 1000000 --rate 36000
   rxlab advise --cores 4 --ports 1 --workload imix,flows=100k,arrivals=bursty:64 --rate 40 --json
 
 The guidelines of the rxBisect paper (section 4.5) give |Bx| and |Ax|; the model then tries the sizes around
@@ -41,7 +43,10 @@ them and a grid of all, four times apart and up to the largest, under the traffi
 where one is better by more than 1%, in the worse of no-drop rate and throughput from full rings. The advice and
 the best rings of privring and shring, of all sizes that the device takes, then run as in `compare`. --ring, --ax,
 --bx, --pool and --emulated are not allowed.")]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Advise {
+    #[command(subcommand)]
+    what: Option<What>,
     #[command(flatten)]
     setup: Setup,
     /// Write a report with plots
@@ -50,6 +55,13 @@ pub(crate) struct Advise {
     /// Write JSON instead of tables
     #[arg(long)]
     json: bool,
+}
+
+/// What else there is advice on.
+#[derive(Subcommand, Debug)]
+enum What {
+    /// Rules in a NIC's tables: does it pay, in which tables, changed by which core
+    Flows(flows::Flows),
 }
 
 /// The rings of one entry size that are compared with the advice.
@@ -76,6 +88,9 @@ struct Advice {
 /// # Errors
 /// An option that is not allowed, a file that cannot be used.
 pub(crate) fn run(options: Advise) -> Result<(), Fail> {
+    if let Some(What::Flows(flows)) = &options.what {
+        return flows::run(flows);
+    }
     let target = Target::asked("--html", options.html.as_deref(), &options.setup.inputs())?;
     chosen_here(&options.setup)?;
     let advice = advise(&options.setup.ready()?)?;

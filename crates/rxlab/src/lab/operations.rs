@@ -2,7 +2,7 @@
 
 use clap::Args;
 use model::classifier::{Ip, Kind, Operations, Place};
-use model::profile::Server;
+use model::profile::{Server, Tables};
 
 use crate::fail::Fail;
 use crate::lab::alone;
@@ -37,6 +37,23 @@ pub(crate) struct Options {
 
 /// The most operations in one go.
 const MOST: u64 = 1_000_000_000;
+
+/// A server whose NIC has tables.
+///
+/// # Errors
+/// There is no such profile, or it has none.
+pub(crate) fn with_tables(name: &str) -> Result<(Server, Tables), Fail> {
+    let server = Server::by_name(name).map_err(|e| Fail::new(format!("--server: {e}")))?;
+    let Some(tables) = server.tables().cloned() else {
+        let named = |name: &&str| Server::by_name(name).is_ok_and(|s| s.tables().is_some());
+        let known: Vec<&str> = Server::names().filter(named).collect();
+        return Err(Fail::new(format!(
+            "--server {name}: its NIC has no tables; allowed: {}, or a profile with [tables]",
+            known.join(", ")
+        )));
+    };
+    Ok((server, tables))
+}
 
 impl Options {
     /// Reads options as a command line has them.
@@ -84,22 +101,13 @@ impl Options {
     }
 
     fn operations(&self) -> Result<(Operations, Place), Fail> {
-        let server = Server::by_name(&self.server).map_err(|e| Fail::new(format!("--server: {e}")))?;
-        let Some(tables) = server.tables() else {
-            let named = |name: &&str| Server::by_name(name).is_ok_and(|s| s.tables().is_some());
-            let known: Vec<&str> = Server::names().filter(named).collect();
-            return Err(Fail::new(format!(
-                "--server {}: its NIC has no tables; allowed: {}, or a profile with [tables]",
-                self.server,
-                known.join(", ")
-            )));
-        };
+        let (_, tables) = with_tables(&self.server)?;
         let place = place(&self.tables)?;
         let room = if place == Place::Root { tables.root.entries.value as u64 } else { MOST };
         if !(1..=room).contains(&self.count) {
             return Err(Fail::new(format!("--count {}: allowed: 1 to {room} rules", self.count)));
         }
-        Ok((Operations::new(tables, place, self.kind()?), place))
+        Ok((Operations::new(&tables, place, self.kind()?), place))
     }
 
     /// The kind of rules.

@@ -35,8 +35,9 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 17] = schemas![
+const SCHEMAS: [(&str, &str); 18] = schemas![
     "advise" in "advise",
+    "advise flows" in "advise-flows",
     "bench flow" in "bench-flow",
     "bench live" in "bench-live",
     "bench model" in "bench-model",

@@ -11,9 +11,7 @@ use crate::lab::shown::{Columns, ports, setting_lines, title};
 use crate::show::html::Html;
 use crate::show::out;
 use crate::show::table::Table;
-
-/// Columns of a terminal that lines of words keep within.
-const WIDTH: usize = 100;
+use crate::show::text::wrapped;
 
 /// For programs.
 pub(super) fn data(c: &Comparison) -> Value {
@@ -77,25 +75,6 @@ pub(super) fn text(c: &Comparison, verbose: bool) -> String {
         out += &format!("\n{}", wrapped("", &assumptions(&c.ready)));
     }
     out
-}
-
-/// `text` behind `bullet`, in lines of a terminal's width.
-fn wrapped(bullet: &str, text: &str) -> String {
-    let mut out = bullet.to_string();
-    let mut width = bullet.len();
-    for (i, word) in text.split_whitespace().enumerate() {
-        let len = word.chars().count();
-        if i > 0 && width + 1 + len > WIDTH {
-            out += &format!("\n{}", " ".repeat(bullet.len()));
-            width = bullet.len();
-        } else if i > 0 {
-            out.push(' ');
-            width += 1;
-        }
-        out += word;
-        width += len;
-    }
-    out + "\n"
 }
 
 /// As a page.

@@ -48,7 +48,15 @@ pub(crate) enum Change {
 impl Table {
     pub(crate) fn new(group: u16, mask: Mask) -> Table {
         let new = Arc::new(Buckets::new(0));
-        Table { group, mask: Arc::new(mask), new, old: None, used: 0, priorities: BTreeMap::new(), best: u32::MAX }
+        Table {
+            group,
+            mask: Arc::new(mask),
+            new,
+            old: None,
+            used: 0,
+            priorities: BTreeMap::new(),
+            best: u32::MAX,
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long experiments captures verdicts same bench-live live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -142,6 +142,11 @@ install-driver: dpdk ## Link the driver into EAL's driver directory
 bench-live: build dpdk ## Measure the driver's interfaces beside DPDK's own, into docs/results/bench-live.txt
 	@{ $(call heading,crates dpdk,$(with_dpdk),rxlab bench live); echo; \
 	  $(RXLAB) bench live; } > docs/results/bench-live.txt
+
+# Two minutes; root for huge pages, and the machine to itself.
+bench-flow: build dpdk ## Measure flow tables beside DPDK's tables, into docs/results/bench-flow.txt
+	@{ $(call heading,crates dpdk,$(with_dpdk),rxlab bench flow --tables 1$(comma)2$(comma)4$(comma)8$(comma)16); echo; \
+	  $(RXLAB) bench flow --tables 1,2,4,8,16; } > docs/results/bench-flow.txt
 
 # Three minutes; root, and the machine to itself.
 live-predictions: build dpdk ## Predict the driver from calibrated primitives and measure it, into docs/results/live-predictions.txt

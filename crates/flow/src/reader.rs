@@ -9,11 +9,12 @@ use crate::action::{Action, Fate};
 use crate::arena::Count;
 use crate::field::{Field, Layer};
 use crate::key::Key;
+use crate::search;
 use crate::shared::Shared;
 use crate::sizes::{BURST, CHAIN};
 use crate::state::{Form, State};
 use crate::verdict::{Ending, Verdict};
-use crate::view::Found;
+use crate::view::{Found, View};
 
 /// Looks frames up. Each thread has one of its own, or takes turns.
 #[derive(Clone, Debug)]
@@ -76,19 +77,16 @@ impl Burst<'_> {
     pub fn classify_burst(&self, keys: &mut [Key], bytes: &[u32]) -> ArrayVec<Verdict<'_>, BURST> {
         let n = keys.len().min(bytes.len()).min(BURST);
         let (keys, bytes) = (&mut keys[..n], &bytes[..n]);
-        let found = self.search(0, keys, &EACH[..n]);
+        let mut verdicts = ArrayVec::new();
         // Where frames are sent.
         let mut groups = [None; BURST];
         let mut jumped = false;
-        let frames = keys.iter_mut().zip(bytes).zip(found).zip(&mut groups);
-        let mut verdicts: ArrayVec<Verdict<'_>, BURST> = frames
-            .map(|(((key, bytes), found), group)| {
-                let verdict;
-                (verdict, *group) = self.step(key, *bytes, Verdict::new(), 0, found);
-                jumped |= group.is_some();
-                verdict
-            })
-            .collect();
+        self.search(0, keys, &EACH[..n], |key, at, found| {
+            let verdict;
+            (verdict, groups[at]) = self.step(key, bytes[at], Verdict::new(), 0, found);
+            jumped |= groups[at].is_some();
+            verdicts.push(verdict);
+        });
         if jumped {
             self.go_on(keys, bytes, groups, &mut verdicts);
         }
@@ -110,21 +108,17 @@ impl Burst<'_> {
                 .copied()
                 .filter(|at| groups[usize::from(*at)] == Some(group))
                 .collect();
-            let found = self.search(group, keys, &open);
-            for at in open.into_iter().map(usize::from) {
+            self.search(group, keys, &open, |key, at, found| {
                 let before = core::mem::replace(&mut verdicts[at], Verdict::new());
-                (verdicts[at], groups[at]) = self.step(&mut keys[at], bytes[at], before, group, found[at]);
-            }
+                (verdicts[at], groups[at]) = self.step(key, bytes[at], before, group, found);
+            });
         }
     }
 
     #[inline(always)]
-    fn search(&self, group: u16, keys: &[Key], open: &[u8]) -> [Found; BURST] {
-        let mut found = [Found::NONE; BURST];
-        if let Some(view) = self.shared.view(group, &self.guard) {
-            view.search_all(&self.shared.arena, keys, open, self.version, &mut found);
-        }
-        found
+    fn search(&self, group: u16, keys: &mut [Key], open: &[u8], done: impl FnMut(&mut Key, usize, Found)) {
+        let tuples = self.shared.view(group, &self.guard).map_or(&[][..], View::tuples);
+        search::search(tuples, &self.shared.arena, keys, open, self.version, done);
     }
 
     /// The same for any number of frames; their verdicts go into `out`.

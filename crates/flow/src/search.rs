@@ -7,7 +7,7 @@ use crate::hash;
 use crate::key::Key;
 use crate::sizes::BURST;
 use crate::state::State;
-use crate::view::{Found, Tuple, View};
+use crate::view::{Found, Tuple};
 
 /// Keys of a burst on their way through a tuple, one after the other in columns.
 #[derive(Default)]
@@ -22,30 +22,45 @@ struct Probes {
     first: [First; BURST],
 }
 
-impl View {
-    /// [`search`](Self::search) for those keys of a burst that are `open`. `found` has a place for each key.
-    #[inline(always)]
-    pub(crate) fn search_all(
-        &self,
-        arena: &Arena,
-        keys: &[Key],
-        open: &[u8],
-        version: u64,
-        found: &mut [Found; BURST],
-    ) {
-        let mut probes = Probes::of(open);
-        for (tuple, others) in self.tuples().iter().zip(0..) {
-            // Nothing has been found before the first one.
-            if others > 0 {
-                probes.choose(tuple, open, found);
-            }
-            if probes.n == 0 {
-                break;
-            }
-            probes.hash(tuple, keys);
-            probes.look(tuple, arena);
-            probes.compare(tuple, arena, keys, version, found);
+/// The best rule of a group's `tuples` for those keys of a burst that are `open`; `done` gets each key, its place and what
+/// was found.
+#[inline(always)]
+pub(crate) fn search(
+    tuples: &[Tuple],
+    arena: &Arena,
+    keys: &mut [Key],
+    open: &[u8],
+    version: u64,
+    mut done: impl FnMut(&mut Key, usize, Found),
+) {
+    let mut probes = Probes::of(open);
+    if let [tuple] = tuples {
+        probes.begin(tuple, arena, keys);
+        // What is done with a key is done while the units of others come.
+        for i in 0..probes.n.min(BURST) {
+            let at = usize::from(probes.at[i]) % BURST;
+            let found = probes.compare(i, tuple, arena, &keys[at], version, Found::NONE);
+            done(&mut keys[at], at, found);
         }
+        return;
+    }
+    let mut found = [Found::NONE; BURST];
+    for (tuple, others) in tuples.iter().zip(0..) {
+        // Nothing has been found before the first one.
+        if others > 0 {
+            probes.choose(tuple, open, &found);
+        }
+        if probes.n == 0 {
+            break;
+        }
+        probes.begin(tuple, arena, keys);
+        for i in 0..probes.n.min(BURST) {
+            let at = usize::from(probes.at[i]) % BURST;
+            found[at] = probes.compare(i, tuple, arena, &keys[at], version, found[at]);
+        }
+    }
+    for at in open.iter().map(|at| usize::from(*at) % BURST) {
+        done(&mut keys[at], at, found[at]);
     }
 }
 
@@ -67,6 +82,13 @@ impl Probes {
             self.at[self.n % BURST] = *at;
             self.n += usize::from(order <= found[usize::from(*at) % BURST].order);
         }
+    }
+
+    /// Begins with a tuple: all lines that its keys need are fetched.
+    #[inline(always)]
+    fn begin(&mut self, tuple: &Tuple, arena: &Arena, keys: &[Key]) {
+        self.hash(tuple, keys);
+        self.look(tuple, arena);
     }
 
     /// Hashes keys, and fetches their buckets.
@@ -104,24 +126,29 @@ impl Probes {
         }
     }
 
-    /// Compares keys. Most often the first unit has the best rule of the tuple, or there is none.
+    /// Compares a key: the better of its rule in the tuple and what was found `before`. Most often its first unit has the
+    /// best rule of the tuple, or there is none.
     #[inline(always)]
-    fn compare(&self, tuple: &Tuple, arena: &Arena, keys: &[Key], version: u64, found: &mut [Found; BURST]) {
-        let short = tuple.mask.short().is_some();
-        for i in 0..self.n.min(BURST) {
-            let (at, first) = (usize::from(self.at[i]) % BURST, self.first[i]);
-            if let Some(unit) = first.unit()
-                && short
-                && let Some(best) = tuple.best_of(arena, unit, self.words[i], version)
-            {
-                found[at] = best;
-                continue;
-            }
-            if first == First::NONE {
-                continue;
-            }
-            found[at] = tuple.improve_apart(arena, &keys[at], self.hash[i], version, found[at]);
+    fn compare(
+        &self,
+        i: usize,
+        tuple: &Tuple,
+        arena: &Arena,
+        key: &Key,
+        version: u64,
+        before: Found,
+    ) -> Found {
+        let first = self.first[i];
+        if let Some(unit) = first.unit()
+            && tuple.mask.short().is_some()
+            && let Some(best) = tuple.best_of(arena, unit, self.words[i], version)
+        {
+            return best;
         }
+        if first == First::NONE {
+            return before;
+        }
+        tuple.improve_apart(arena, key, self.hash[i], version, before)
     }
 }
 

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long long-loom long-miri long-fuzz experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -56,20 +56,24 @@ test-dpdk: PACKAGES += openvswitch-switch-dpdk iperf3 tcpdump iproute2 iputils-p
 soak-dpdk: packages dpdk ## Order and integrity of 10^9 frames and more through each interface, an hour
 	PACKETS=700000000 dpdk/tests/run '^(integrity|shared)'
 
-# An hour or so, and a nightly toolchain.
-long: test build ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
+# Two hours, or one with `make -j2 long`, and a nightly toolchain. The soaks come last: they count on both CPUs.
+long: long-loom long-miri long-fuzz advice tsan ## Slow checks: loom with 3 preemptions, Miri, fuzzing, soaks
+	cargo test --release -p flow --test pairs --test full -- --ignored --nocapture
+	for n in 1 2 3; do $(RXLAB) live --workers $$n --skew 60 --packets 1000000000 --patience 60; done
+
+long-loom: test build
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p rings --test loom_rings
 	cargo test --release -p rings --test loom_rings -- --ignored
 	RXLAB_LOOM_PREEMPTIONS=3 cargo test --release -p memory --features checked --test loom_probes
+
+long-miri: test
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri,rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p model --test views
 	MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p flow --lib --test tables
-	cargo test --release -p flow --test pairs --test full -- --ignored --nocapture
-	$(MAKE) tsan
-	$(MAKE) advice
+
+long-fuzz: test
 	fuzz/run 600
-	for n in 1 2 3; do $(RXLAB) live --workers $$n --skew 60 --packets 1000000000 --patience 60; done
 
 # A quarter of an hour for each 10^9 frames. More threads than CPUs on purpose: they lose the CPU holding claims.
 soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, into docs/results/corec-live.txt

@@ -49,8 +49,9 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 17] = [
+const COMMANDS: [&str; 18] = [
     "advise",
+    "advise flows",
     "bench flow",
     "bench live",
     "bench model",
@@ -169,6 +170,7 @@ fn flow_rules() {
 fn advice() {
     let small = "--cores 2 --rate 34 --placements 1 --trial-ms 2 --limit-ms 5 --resolution 10";
     holds("advise", &format!("advise --ports 1 {small}"));
+    holds("advise flows", "advise flows --rate 36000");
 }
 
 const PLAN: &str = r#"

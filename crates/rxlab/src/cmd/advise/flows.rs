@@ -32,8 +32,9 @@ Examples:
   rxlab advise flows --rate 36000 --cores 4
   rxlab advise flows --rules 50000 --rate 4000 --gbps 60 --frame 600 --look-up-cycles 120 --json
 
---rate is of new connections: a rule is inserted for each, and one removed. A Hadoop cluster has some 4000 a second, a
-cache 36000, a web server 338000 (NIC paper, section 3.1). Rules match IPv4 5-tuples and send to a queue.")]
+--rate is of new connections: a rule is inserted for each, and one removed. A Hadoop cluster has
+some 4000 a second, a cache 36000, a web server 338000 (NIC paper, section 3.1). Rules match IPv4
+5-tuples and send to a queue.")]
 pub(crate) struct Flows {
     /// Server profile with the tables of its NIC
     #[arg(long, value_name = "NAME", default_value = "nic-testbed-cx5")]
@@ -131,9 +132,9 @@ impl Flows {
         let chosen = best(&places, gbps);
         let spent = chosen.map_or(0.0, |row| self.rate as f64 * row.connection_us / 1e6);
         let frames = gbps * 1e9 / (f64::from(self.frame) * 8.0 + WIRE_BITS);
-        let (core, lost) = chosen.map_or(("none", 0.0), |row| self.core(row));
+        let core = chosen.map_or("none", |row| self.core(row));
         let cycles_of_frame = match core {
-            "receiving" => lost * f64::from(self.cores),
+            "receiving" => chosen.map_or(0.0, |row| self.lost(row)) * f64::from(self.cores),
             _ => spent,
         } * server.ghz
             * 1e9
@@ -153,7 +154,7 @@ impl Flows {
             pays,
             advice: Vec::new(),
         };
-        advice.advice = self.sentences(&advice, chosen, lost);
+        advice.advice = self.sentences(&advice, chosen);
         Ok(advice)
     }
 
@@ -192,18 +193,16 @@ impl Flows {
         }
     }
 
-    /// Who changes the rules, and the part of forwarding that is lost by it.
-    fn core(&self, row: &Row) -> (&'static str, f64) {
-        let each = self.rate as f64 * row.beside_us / 1e6 / f64::from(self.cores);
-        let lost = each / (1.0 + each);
+    /// Who changes the rules.
+    fn core(&self, row: &Row) -> &'static str {
         match self.rate as f64 {
-            rate if rate <= row.suffers_from => ("receiving", lost),
-            rate if rate <= row.core_carries => ("own", 0.0),
-            _ => ("none", lost),
+            rate if rate <= row.suffers_from => "receiving",
+            rate if rate <= row.core_carries => "own",
+            _ => "none",
         }
     }
 
-    fn sentences(&self, advice: &Advice, chosen: Option<&Row>, lost: f64) -> Vec<String> {
+    fn sentences(&self, advice: &Advice, chosen: Option<&Row>) -> Vec<String> {
         let mut all = Vec::new();
         let Some(row) = chosen else {
             let most = advice.places.iter().map(|row| row.carries_gbps).fold(0.0, f64::max);
@@ -223,7 +222,7 @@ impl Flows {
             ));
             return all;
         }
-        let percent = num(100.0 * lost);
+        let percent = num(100.0 * self.lost(row));
         all.push(match advice.core {
             "receiving" => format!(
                 "Let the cores that forward insert the rules of their connections: it takes {percent}% of them, {} us for \
@@ -234,7 +233,7 @@ impl Flows {
                 "Let a core of its own insert: it is busy {}%. Cores that forward would be short of {}%, for they do not \
                  poll while they insert.",
                 num(self.rate as f64 * row.connection_us / 1e4),
-                num(100.0 * self.short(row))
+                percent
             ),
             _ => format!(
                 "Do not offload each connection: one core inserts {} a second at the most, and the cores that forward \
@@ -253,7 +252,7 @@ impl Flows {
     }
 
     /// The part of forwarding that is lost if the cores that forward insert.
-    fn short(&self, row: &Row) -> f64 {
+    fn lost(&self, row: &Row) -> f64 {
         let each = self.rate as f64 * row.beside_us / 1e6 / f64::from(self.cores);
         each / (1.0 + each)
     }

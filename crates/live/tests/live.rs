@@ -5,11 +5,11 @@
 use apps::{Cause, Fate, Kind};
 use live::{Config, LiveError, LiveReport, Work, run};
 use memory::Ps;
-use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
+use rings::{Interface, ccnic, corec, ddring, dynamic, privring, rxbisect, shring};
 
 const PACKETS: u64 = 200_000;
 
-fn interfaces(workers: u16) -> [Interface; 5] {
+fn interfaces(workers: u16) -> [Interface; 6] {
     let split = rxbisect::Sizes { ax: 64, bx: 256, ..rxbisect::Sizes::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 256 }),
@@ -26,6 +26,7 @@ fn interfaces(workers: u16) -> [Interface; 5] {
             shared_by: workers.into(),
             ..dynamic::Sizes::default()
         }),
+        Interface::CcNic(ccnic::Sizes { ring: 256, ..Default::default() }),
     ]
 }
 

@@ -24,7 +24,7 @@ use crate::sizes::SizeError;
 use nic::Queue;
 
 pub use host::HostTx;
-pub use nic::NicTx;
+pub use nic::{Collects, NicTx};
 
 // ## Words
 

@@ -7,12 +7,13 @@ mod common;
 
 use memory::{Buf, Geometry, Memory, Ps};
 use rings::{
-    Completion, Frame, Host, Interface, Nic, Outcome, corec, ddring, dynamic, privring, rxbisect, shring,
+    Completion, Frame, Host, Interface, Nic, Outcome, ccnic, corec, ddring, dynamic, privring, rxbisect,
+    shring,
 };
 
 const BUFFERS: Geometry = Geometry::plain(12, 128);
 
-fn interfaces() -> [Interface; 6] {
+fn interfaces() -> [Interface; 7] {
     let dynamic = dynamic::Sizes {
         ring: 4,
         shared_by: 1,
@@ -29,6 +30,7 @@ fn interfaces() -> [Interface; 6] {
         Interface::Dynamic(dynamic),
         Interface::DdRing(ddring::Sizes { ring: 4, ..ddring::Sizes::default() }),
         Interface::Corec(corec::Sizes { ring: 4, shared_by: 1, ..Default::default() }),
+        Interface::CcNic(ccnic::Sizes { ring: 4, ..Default::default() }),
     ]
 }
 

@@ -5,7 +5,7 @@ mod common;
 use memory::Ps;
 use proptest::prelude::*;
 use rings::world::{Op, Setup};
-use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring, tx};
+use rings::{Interface, ccnic, corec, ddring, dynamic, privring, rxbisect, shring, tx};
 
 fn power(range: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = u32> {
     range.prop_map(|n| 1 << n)
@@ -51,7 +51,21 @@ fn interface(queues: u32) -> impl Strategy<Value = Interface> {
             corec::Sizes { ring, shared_by, marks }
         })
         .prop_map(Interface::Corec);
-    prop_oneof![privring, shring, rxbisect, dynamic, ddring, corec]
+    prop_oneof![privring, shring, rxbisect, dynamic, ddring, corec, lanes().prop_map(Interface::CcNic)]
+}
+
+fn lanes() -> impl Strategy<Value = ccnic::Sizes> {
+    use ccnic::{Back, Homing, Layout, Signal};
+    let layout = prop_oneof![Just(Layout::Group), Just(Layout::Pad), Just(Layout::Pack)];
+    let signal = prop_oneof![Just(Signal::Inline), Just(Signal::Register)];
+    let back = prop_oneof![Just(Back::Clear), Just(Back::Credit)];
+    (power(1..=6), layout, signal, back).prop_map(|(ring, layout, signal, back)| ccnic::Sizes {
+        ring,
+        layout,
+        signal,
+        back,
+        homing: Homing::Writer,
+    })
 }
 
 fn setup() -> impl Strategy<Value = Setup> {

@@ -10,7 +10,9 @@ use memory::{Backing, Geometry, Memory, NativeView, Ps, Region, Space};
 use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
 use rings::shring::Unlock;
-use rings::{Interface, corec, ddring, dynamic, pool, privring, receive, rxbisect, shring, transmit, tx};
+use rings::{
+    Interface, ccnic, corec, ddring, dynamic, pool, privring, receive, rxbisect, shring, transmit, tx,
+};
 
 const QUEUES: u32 = 3;
 const BUFFERS: u32 = 512;
@@ -147,6 +149,23 @@ fn corec_between_threads() {
         assert!(sum("claims") > 0, "{cores:?}");
     }
     run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2, ..Default::default() })); // and one alone
+}
+
+/// Every layout, each way to tell of an entry and to give it back.
+fn lanes(ring: u32) -> impl Iterator<Item = Interface> {
+    use ccnic::{Back, Layout, Signal};
+    let layouts = [Layout::Group, Layout::Pad, Layout::Pack];
+    let ways =
+        [(Signal::Inline, Back::Clear), (Signal::Inline, Back::Credit), (Signal::Register, Back::Credit)];
+    let all = layouts.into_iter().flat_map(move |layout| ways.map(|(signal, back)| (layout, signal, back)));
+    all.map(move |(layout, signal, back)| {
+        Interface::CcNic(ccnic::Sizes { ring, layout, signal, back, ..Default::default() })
+    })
+}
+
+#[test]
+fn ccnic_between_threads() {
+    lanes(64).for_each(|interface| drop(run(&interface)));
 }
 
 #[test]

@@ -12,8 +12,8 @@ use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
 use rings::oracle::Ledger;
 use rings::{
-    Interface, Outcome, TxNic, corec, ddring, dynamic, pool, privring, receive, rxbisect, shring, transmit,
-    tx,
+    Interface, Outcome, TxNic, ccnic, corec, ddring, dynamic, pool, privring, receive, rxbisect, shring,
+    transmit, tx,
 };
 
 const QUEUES: u16 = 3;
@@ -216,6 +216,13 @@ fn corec_threads_cycle() {
     run(&Interface::Corec(corec::Sizes { ring: 64, shared_by: 3, ..Default::default() }));
     run(&Interface::Corec(corec::Sizes { ring: 2, shared_by: 3, ..Default::default() }));
     run(&Interface::Corec(corec::Sizes { ring: 128, shared_by: 2, ..Default::default() }));
+}
+
+#[test]
+fn ccnic_queues_cycle() {
+    run(&Interface::CcNic(ccnic::Sizes { ring: 64, ..Default::default() }));
+    run(&Interface::CcNic(ccnic::Sizes { back: ccnic::Back::Credit, ring: 16, ..Default::default() }));
+    run(&Interface::CcNic(ccnic::Sizes::e810(64)));
 }
 
 #[test]

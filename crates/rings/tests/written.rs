@@ -62,7 +62,7 @@ fn what_is_not_said_suits_the_place() {
 
 #[test]
 fn wrong_texts_are_named() {
-    let names = "privring, shring, rxbisect, dynamic, corec, ddring";
+    let names = "privring, shring, rxbisect, dynamic, corec, ddring, ccnic";
     assert_eq!(error("privrings"), format!("unknown interface `privrings`; allowed: {names}"));
     assert!(error("").starts_with("unknown interface ``"));
     let said = "privring: unknown parameter `rings`; allowed: ring (descriptors of a core)";

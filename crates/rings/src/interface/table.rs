@@ -308,4 +308,5 @@ table! {
     Dynamic = dynamic,
     Corec = corec,
     DdRing = ddring,
+    CcNic = ccnic sends CcNic,
 }

@@ -205,6 +205,26 @@ impl<M: Memory> End<M> {
         self.leave(buf, Place::Away)
     }
 
+    /// The same of all buffers of a frame, or of none.
+    #[must_use]
+    #[inline]
+    pub fn pass_all(&mut self, bufs: impl Iterator<Item = Buf> + Clone) -> bool {
+        let mut passed = 0;
+        for buf in bufs.clone() {
+            if !self.pass(buf) {
+                for buf in bufs.take(passed) {
+                    if let Some(place) = self.place(buf) {
+                        *place = Place::Held;
+                        self.held += 1;
+                    }
+                }
+                return false;
+            }
+            passed += 1;
+        }
+        true
+    }
+
     /// Gives the free buffers of this end to the other one (before this side stops), those on the way here too.
     pub fn flush(&mut self, m: &mut M) {
         self.load(m, usize::MAX);

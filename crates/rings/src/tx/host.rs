@@ -33,7 +33,7 @@ impl<M: Memory> HostTx<M> {
     /// Descriptors that the NIC has read and whose buffers are not freed.
     #[inline(always)]
     fn done(&self, m: &mut M) -> u64 {
-        let consumed = m.acquire(self.consumed, 0); // pairs with the release in `Queue::complete`
+        let consumed = m.acquire(self.consumed, 0); // pairs with the release in `Queue::tell`
         let done = consumed.wrapping_sub(self.head);
         // Otherwise not a value that our NIC writes.
         if done <= u64::from(self.filled()) { done } else { 0 }

@@ -1,5 +1,7 @@
 //! The NIC half of the transmit ring: frames in rotation over queues, each at its rate.
 
+use core::marker::PhantomData;
+
 use memory::{Memory, Ps};
 
 use super::unpack;
@@ -21,15 +23,130 @@ fn span(bytes: u64, rate: u64) -> u64 {
     }
 }
 
+/// What a NIC half asks of a queue's descriptors, in whatever way they come.
+pub trait Collects<M: Memory> {
+    /// Whether there is a whole frame.
+    fn is_ready(&mut self, m: &mut M) -> bool;
+    /// Reads that frame's descriptors; its segments replace what `out` held.
+    fn take(&mut self, m: &mut M, out: &mut Vec<Segment>);
+    /// So many of the oldest descriptors are read to the end, payload and all. Tells the core of it after `every`, and
+    /// when nothing more is posted.
+    fn sent(&mut self, m: &mut M, descriptors: usize, every: u64);
+    /// Tells the core of all that is sent.
+    fn tell(&mut self, m: &mut M);
+    /// Goes to the end of what is posted, and says so.
+    fn skip(&mut self, m: &mut M);
+    /// Whether a frame was found that is not taken.
+    fn has_more(&self) -> bool;
+}
+
 /// The NIC's end of all queues of a port.
-pub struct NicTx<M: Memory> {
-    rings: Vec<Queue<M>>,
+pub struct NicTx<M: Memory, Q = Queue<M>> {
+    seats: Vec<Seat<Q>>,
     /// The queue to look at first.
     turn: usize,
     complete_every: u64,
+    memory: PhantomData<fn() -> M>,
 }
 
-pub(super) struct Queue<M: Memory> {
+/// A queue and its rate.
+struct Seat<Q> {
+    queue: Q,
+    /// Bits per second on the wire.
+    limit: Option<u64>,
+    /// The next frame may not start before.
+    due: Ps,
+    stopped: bool,
+}
+
+impl<M: Memory, Q: Collects<M>> NicTx<M, Q> {
+    pub(crate) fn new(queues: Vec<Q>, complete_every: u32) -> NicTx<M, Q> {
+        let seat = |queue| Seat { queue, limit: None, due: Ps::ZERO, stopped: false };
+        let seats = queues.into_iter().map(seat).collect();
+        NicTx { seats, turn: 0, complete_every: u64::from(complete_every), memory: PhantomData }
+    }
+}
+
+impl<Q> Seat<Q> {
+    #[inline(always)]
+    fn is_ready<M: Memory>(&mut self, m: &mut M) -> bool
+    where
+        Q: Collects<M>,
+    {
+        !self.stopped && self.queue.is_ready(m) && (self.limit.is_none() || self.due <= m.now())
+    }
+
+    /// A frame of these segments starts now.
+    #[inline(always)]
+    fn starts<M: Memory>(&mut self, m: &mut M, segments: &[Segment]) {
+        if let Some(rate) = self.limit {
+            let bytes = WIRE + segments.iter().map(|s| u64::from(s.len)).sum::<u64>();
+            let span = Ps(span(bytes, rate));
+            // A frame that was collected late by less than its own time does not delay the next.
+            self.due = self.due.max(m.now().saturating_sub(span)) + span;
+        }
+    }
+}
+
+impl<M: Memory, Q: Collects<M>> TxNic<M> for NicTx<M, Q> {
+    fn limit(&mut self, queue: u16, bits_per_s: Option<u64>) {
+        if let Some(seat) = self.seats.get_mut(usize::from(queue)) {
+            seat.limit = bits_per_s.map(|b| b.max(1));
+            seat.due = Ps::ZERO;
+        }
+    }
+
+    fn stop_queue(&mut self, queue: u16) {
+        if let Some(seat) = self.seats.get_mut(usize::from(queue)) {
+            seat.stopped = true;
+        }
+    }
+
+    fn start_queue(&mut self, m: &mut M, queue: u16) {
+        if let Some(seat) = self.seats.get_mut(usize::from(queue)) {
+            seat.queue.skip(m);
+            seat.stopped = false;
+        }
+    }
+
+    #[inline(always)]
+    fn collect(&mut self, m: &mut M, out: &mut Vec<Segment>) -> Option<(u16, usize)> {
+        let count = self.seats.len();
+        let mut at = self.turn;
+        for _ in 0..count {
+            let seat = &mut self.seats[at];
+            let next = if at + 1 == count { 0 } else { at + 1 };
+            if seat.is_ready(m) {
+                seat.queue.take(m, out);
+                seat.starts(m, out);
+                m.chain();
+                self.turn = next;
+                return Some((at as u16, out.len()));
+            }
+            at = next;
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, m: &mut M, queue: u16, descriptors: usize) {
+        if let Some(seat) = self.seats.get_mut(usize::from(queue)) {
+            seat.queue.sent(m, descriptors, self.complete_every);
+        }
+    }
+
+    fn tell(&mut self, m: &mut M) {
+        self.seats.iter_mut().for_each(|seat| seat.queue.tell(m));
+    }
+
+    fn next_due(&self) -> Option<Ps> {
+        let waits = |s: &&Seat<Q>| s.limit.is_some() && !s.stopped && s.queue.has_more();
+        self.seats.iter().filter(waits).map(|s| s.due).min()
+    }
+}
+
+/// The ring's descriptors of a queue.
+pub struct Queue<M: Memory> {
     descriptor: M::Words<2>,
     doorbell: M::Words<1>,
     consumed: M::Words<1>,
@@ -42,75 +159,6 @@ pub(super) struct Queue<M: Memory> {
     sent: u64,
     /// What `consumed` says.
     told: u64,
-    /// Bits per second on the wire.
-    limit: Option<u64>,
-    /// The next frame may not start before.
-    due: Ps,
-    stopped: bool,
-}
-
-impl<M: Memory> NicTx<M> {
-    pub(super) fn new(rings: Vec<Queue<M>>, complete_every: u32) -> NicTx<M> {
-        NicTx { rings, turn: 0, complete_every: u64::from(complete_every) }
-    }
-}
-
-impl<M: Memory> TxNic<M> for NicTx<M> {
-    fn limit(&mut self, queue: u16, bits_per_s: Option<u64>) {
-        if let Some(q) = self.rings.get_mut(usize::from(queue)) {
-            q.limit = bits_per_s.map(|b| b.max(1));
-            q.due = Ps::ZERO;
-        }
-    }
-
-    fn stop_queue(&mut self, queue: u16) {
-        if let Some(q) = self.rings.get_mut(usize::from(queue)) {
-            q.stopped = true;
-        }
-    }
-
-    fn start_queue(&mut self, m: &mut M, queue: u16) {
-        if let Some(q) = self.rings.get_mut(usize::from(queue)) {
-            q.skip(m);
-            q.stopped = false;
-        }
-    }
-
-    #[inline(always)]
-    fn collect(&mut self, m: &mut M, out: &mut Vec<Segment>) -> Option<(u16, usize)> {
-        let count = self.rings.len();
-        let mut at = self.turn;
-        for _ in 0..count {
-            let q = &mut self.rings[at];
-            let next = if at + 1 == count { 0 } else { at + 1 };
-            if q.ready(m) {
-                q.take(m, out);
-                m.chain();
-                self.turn = next;
-                return Some((at as u16, out.len()));
-            }
-            at = next;
-        }
-        None
-    }
-
-    #[inline(always)]
-    fn sent(&mut self, m: &mut M, queue: u16, descriptors: usize) {
-        let Some(q) = self.rings.get_mut(usize::from(queue)) else { return };
-        let collected = q.head.wrapping_sub(q.sent);
-        q.sent = q.sent.wrapping_add(collected.min(descriptors as u64));
-        if q.sent.wrapping_sub(q.told) >= self.complete_every || q.is_empty(m) {
-            q.complete(m);
-        }
-    }
-
-    fn tell(&mut self, m: &mut M) {
-        self.rings.iter_mut().for_each(|q| q.complete(m));
-    }
-
-    fn next_due(&self) -> Option<Ps> {
-        self.rings.iter().filter(|q| q.limit.is_some() && !q.stopped && q.head != q.tail).map(|q| q.due).min()
-    }
 }
 
 impl<M: Memory> Queue<M> {
@@ -119,19 +167,7 @@ impl<M: Memory> Queue<M> {
         [doorbell, consumed]: [M::Words<1>; 2],
         size: u64,
     ) -> Queue<M> {
-        Queue {
-            descriptor,
-            doorbell,
-            consumed,
-            size,
-            head: 0,
-            tail: 0,
-            sent: 0,
-            told: 0,
-            limit: None,
-            due: Ps::ZERO,
-            stopped: false,
-        }
+        Queue { descriptor, doorbell, consumed, size, head: 0, tail: 0, sent: 0, told: 0 }
     }
 
     /// Reads the doorbell. A value that goes back or beyond the ring is ignored: a core can only stop
@@ -144,25 +180,6 @@ impl<M: Memory> Queue<M> {
         }
     }
 
-    /// Goes to the end of what is posted, and says so.
-    fn skip(&mut self, m: &mut M) {
-        self.refresh(m);
-        self.head = self.tail;
-        self.sent = self.tail;
-        self.complete(m);
-    }
-
-    #[inline(always)]
-    fn ready(&mut self, m: &mut M) -> bool {
-        if self.stopped {
-            return false;
-        }
-        if self.head == self.tail {
-            self.refresh(m);
-        }
-        self.head != self.tail && (self.limit.is_none() || self.due <= m.now())
-    }
-
     /// Sent to the last descriptor that the host has posted.
     #[inline(always)]
     fn is_empty(&mut self, m: &mut M) -> bool {
@@ -171,33 +188,57 @@ impl<M: Memory> Queue<M> {
         }
         self.sent == self.tail
     }
+}
 
-    /// Reads one frame's descriptors. What is posted ends a frame even if a faulty host says not.
+impl<M: Memory> Collects<M> for Queue<M> {
+    #[inline(always)]
+    fn is_ready(&mut self, m: &mut M) -> bool {
+        if self.head == self.tail {
+            self.refresh(m);
+        }
+        self.head != self.tail
+    }
+
+    /// What is posted ends a frame even if a faulty host says not.
     #[inline(always)]
     fn take(&mut self, m: &mut M, out: &mut Vec<Segment>) {
         out.clear();
-        let mut bytes = WIRE;
         while self.head != self.tail {
             let seg = unpack(m.read(self.descriptor, self.head));
             self.head = self.head.wrapping_add(1);
-            bytes += u64::from(seg.len);
             out.push(seg);
             if seg.last {
                 break;
             }
         }
-        if let Some(rate) = self.limit {
-            let span = Ps(span(bytes, rate));
-            // A frame that was collected late by less than its own time does not delay the next.
-            self.due = self.due.max(m.now().saturating_sub(span)) + span;
+    }
+
+    #[inline(always)]
+    fn sent(&mut self, m: &mut M, descriptors: usize, every: u64) {
+        let collected = self.head.wrapping_sub(self.sent);
+        self.sent = self.sent.wrapping_add(collected.min(descriptors as u64));
+        if self.sent.wrapping_sub(self.told) >= every || self.is_empty(m) {
+            self.tell(m);
         }
     }
 
     #[inline(always)]
-    fn complete(&mut self, m: &mut M) {
+    fn tell(&mut self, m: &mut M) {
         if self.told != self.sent {
             self.told = self.sent;
             m.release(self.consumed, 0, self.told); // pairs with the acquire in `HostTx::done`
         }
+    }
+
+    fn skip(&mut self, m: &mut M) {
+        self.refresh(m);
+        self.head = self.tail;
+        self.sent = self.tail;
+        self.tell(m);
+    }
+
+    #[inline(always)]
+    fn has_more(&self) -> bool {
+        self.head != self.tail
     }
 }

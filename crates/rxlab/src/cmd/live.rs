@@ -28,7 +28,7 @@ with an application that sends, it is told by how much (RFC 4737, all frames as 
 pub(crate) struct Options {
     #[command(flatten)]
     pub what: What,
-    /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic, corec, ddring; each with
+    /// Interfaces to run, one after the other: privring, shring, rxbisect, dynamic, corec, ddring, ccnic; each with
     /// parameters of its own if need be: shring:ring=1024,unlock=swap
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = interfaces::DEFAULT)]
     interfaces: Vec<String>,

@@ -203,9 +203,11 @@ where
     #[inline(always)]
     fn sent(&mut self, m: &mut M, descriptors: usize) {
         self.entries.drain(..descriptors.min(self.entries.len()));
+        // A look at what follows tells whether the last entry is read to its end.
+        let all = self.entries.is_empty() && self.lane.is_empty(m);
         let end = self.entries.front().copied().unwrap_or_else(|| self.lane.read());
         self.lane.free_to(m, end);
-        if self.entries.is_empty() && self.lane.is_empty(m) {
+        if all {
             self.lane.tell(m);
         }
     }

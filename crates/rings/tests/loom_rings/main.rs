@@ -6,6 +6,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
+mod ccnic;
 mod corec;
 mod ddring;
 mod dynamic;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 30] = [
+const SCENARIOS: [Scenario; 40] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
@@ -53,6 +54,16 @@ const SCENARIOS: [Scenario; 30] = [
     ddring::DRAINED,
     ddring::LOCKED,
     ddring::REJOINED,
+    ccnic::GROUPED,
+    ccnic::CREDITED,
+    ccnic::PADDED,
+    ccnic::PACKED,
+    ccnic::TOLD,
+    ccnic::THERE_AND_BACK,
+    ccnic::DENSE,
+    ccnic::REGISTERED,
+    ccnic::SENT,
+    ccnic::SENT_SEGMENTS,
     corec::DRAINED,
     corec::CLAIMED,
     corec::REJOINED,

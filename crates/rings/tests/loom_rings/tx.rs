@@ -3,7 +3,7 @@
 
 use memory::checked::{CheckedBuffers, CheckedSpace, CheckedView, Scenario, spawn};
 use memory::{Buf, Memory, Side};
-use rings::tx::{HostTx, NicTx, Sizes, build};
+use rings::tx::{Sizes, build};
 use rings::{Buffers, Segment, TxHost, TxNic};
 
 use crate::oracle::{LEN, Spares, buffers};
@@ -20,7 +20,7 @@ pub(crate) const SEGMENTS: Scenario =
 pub(crate) const RESTARTED: Scenario =
     Scenario { name: "tx, ring 2, stopped after 2 frames, 3 more", run: restarted };
 
-fn send(m: &mut CheckedView, host: &mut HostTx<CheckedView>, spares: &mut Spares, frame: Frame) {
+fn send<H: TxHost<CheckedView>>(m: &mut CheckedView, host: &mut H, spares: &mut Spares, frame: Frame) {
     let Frame { b, segments, n } = frame;
     let mut bufs = vec![Buf(u64::MAX); segments];
     let mut have = 0;
@@ -49,14 +49,24 @@ struct Frame {
 }
 
 /// Collects frame `n` and reads it, when it comes.
-fn collect(m: &mut CheckedView, nic: &mut NicTx<CheckedView>, b: CheckedBuffers, segments: usize, n: u8) {
+fn collect<N: TxNic<CheckedView>>(
+    m: &mut CheckedView,
+    nic: &mut N,
+    b: CheckedBuffers,
+    segments: usize,
+    n: u8,
+) {
     while !collected(m, nic, Frame { b, segments, n }) {
         m.idle();
     }
 }
 
 /// Collects a frame, which is this one, and reads it; whether there was one.
-fn collected(m: &mut CheckedView, nic: &mut NicTx<CheckedView>, Frame { b, segments, n }: Frame) -> bool {
+fn collected<N: TxNic<CheckedView>>(
+    m: &mut CheckedView,
+    nic: &mut N,
+    Frame { b, segments, n }: Frame,
+) -> bool {
     let mut frame = Vec::new();
     let Some((queue, count)) = nic.collect(m, &mut frame) else { return false };
     assert_eq!((queue, count, frame.len()), (0, segments, segments));
@@ -71,9 +81,22 @@ fn collected(m: &mut CheckedView, nic: &mut NicTx<CheckedView>, Frame { b, segme
     true
 }
 
-fn run(mut space: CheckedSpace, segments: usize, complete_every: u32, frames: u8) {
+fn run(space: CheckedSpace, segments: usize, complete_every: u32, frames: u8) {
+    run_over(space, |space| build(space, Sizes { ring: 2, complete_every }, 1).unwrap(), segments, frames);
+}
+
+/// The same over any halves that send.
+pub(crate) fn run_over<H, N>(
+    mut space: CheckedSpace,
+    build: impl FnOnce(&mut CheckedSpace) -> (Vec<H>, N),
+    segments: usize,
+    frames: u8,
+) where
+    H: TxHost<CheckedView> + 'static,
+    N: TxNic<CheckedView>,
+{
     let b = buffers(&mut space, 2);
-    let (mut hosts, mut nic) = build(&mut space, Sizes { ring: 2, complete_every }, 1).unwrap();
+    let (mut hosts, mut nic) = build(&mut space);
     let space = space.share();
     let (mut host, mut spares, mut m) = (hosts.remove(0), Spares::new(0, 2), space.view(Side::Host));
     let core = spawn(move || {
@@ -91,7 +114,7 @@ fn run(mut space: CheckedSpace, segments: usize, complete_every: u32, frames: u8
 }
 
 /// Everything stands still: each buffer is there once.
-fn settle(m: &mut CheckedView, mut host: HostTx<CheckedView>, mut spares: Spares) {
+fn settle<H: TxHost<CheckedView>>(m: &mut CheckedView, mut host: H, mut spares: Spares) {
     host.reclaim(m, &mut spares);
     assert_eq!(host.filled(), 0, "a completion never came");
     spares.0.sort_unstable();

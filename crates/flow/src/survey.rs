@@ -65,7 +65,12 @@ mod tests {
         )
     }
 
+    // Under Miri a case takes some ten seconds.
+    const CASES: u32 = if cfg!(miri) { 4 } else { 256 };
+
     proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) })]
+
         #[test]
         fn a_shadowed_rule_never_wins(
             drafts in prop::collection::vec(draft(), 1..40),

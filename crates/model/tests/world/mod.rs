@@ -162,7 +162,7 @@ impl World {
 
     /// A core on the other node that plays the NIC.
     pub(crate) fn far_core(&mut self, body: impl FnOnce(&mut View) + 'static) {
-        let core = self.server.cores + self.far;
+        let core = self.server.all_cores() + self.far;
         self.far += 1;
         self.agent(Agent::NicCore(core), body);
     }

@@ -59,6 +59,13 @@ impl<M: Memory> Side<M> {
         inside!(&mut self.lanes, lanes => receive(&mut lanes.rx, (&mut self.end, self.buffers), m, out))
     }
 
+    /// Entries that were sent and that the other side has not given back, as it says by now: what a driver looks at that
+    /// has to keep frames until they are read, as those of today's cards have.
+    #[inline]
+    pub fn pending(&mut self, m: &mut M) -> u64 {
+        inside!(&mut self.lanes, lanes => lanes.tx.entry().wrapping_sub(lanes.tx.given_back(m)))
+    }
+
     /// This side's end of the pool.
     pub fn end(&self) -> &End<M> {
         &self.end

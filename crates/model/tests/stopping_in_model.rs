@@ -382,3 +382,16 @@ fn queues_stop_and_start_in_the_model() {
 fn a_dedicated_allocator_stops_and_starts() {
     check(&Interface::RxBisect(rxbisect::Sizes { alloc_queues: 1, ..BISECT }), true);
 }
+
+/// Each layout of `ccnic`, each way to tell of an entry and to give it back.
+#[test]
+fn lanes_of_every_layout_stop_and_start_in_the_model() {
+    use rings::ccnic::{Back, Homing, Layout, Signal, Sizes};
+    let ways =
+        [(Signal::Inline, Back::Clear), (Signal::Inline, Back::Credit), (Signal::Register, Back::Credit)];
+    for layout in [Layout::Group, Layout::Pad, Layout::Pack] {
+        for (signal, back) in ways {
+            check(&Interface::CcNic(Sizes { ring: 64, layout, signal, back, homing: Homing::Host }), true);
+        }
+    }
+}

@@ -165,7 +165,9 @@ fn lanes(ring: u32) -> impl Iterator<Item = Interface> {
 
 #[test]
 fn ccnic_between_threads() {
-    lanes(64).for_each(|interface| drop(run(&interface)));
+    // Under Miri the paper's layout, and one with registers.
+    let every = if cfg!(miri) { 5 } else { 1 };
+    lanes(64).step_by(every).for_each(|interface| drop(run(&interface)));
 }
 
 #[test]

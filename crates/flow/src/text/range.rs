@@ -114,6 +114,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 4 } else { 256 }))]
+
         #[test]
         fn each_value_of_a_range_and_no_other_is_in_one_prefix(a in 0_u128..1024, b in 0_u128..1024) {
             let all = prefixes(a.min(b), a.max(b), 10);

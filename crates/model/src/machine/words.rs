@@ -17,6 +17,8 @@ struct Pending {
 pub(crate) struct WordMemory {
     pub values: Vec<u64>,
     pending: Vec<Pending>,
+    /// Who stored each signal last, of those that both sides write: an agent sees its own stores at once.
+    by: Vec<u32>,
     pub lines: Vec<WordLine>,
     pub registers: Registers,
     /// When each line that moves from node to node is there; of no line where words do not.
@@ -30,6 +32,7 @@ impl WordMemory {
         WordMemory {
             values: vec![0; layout.words as usize],
             pending: vec![Pending::default(); layout.signals as usize],
+            by: vec![u32::MAX; layout.signals as usize],
             lines: vec![WordLine::default(); lines],
             registers: layout.registers.clone(),
             there: vec![0; if moves { lines } else { 0 }],
@@ -55,6 +58,16 @@ impl WordMemory {
         let before = &mut self.pending[w.signal as usize];
         *before = Pending { old: *word, at: visible, older: (before.old, before.at) };
         *word = value;
+    }
+
+    /// Agent `slot` has stored a signal that both sides write.
+    pub(crate) fn stored_by(&mut self, w: Place, slot: usize) {
+        self.by[w.signal as usize] = slot as u32;
+    }
+
+    /// The value of a signal that both sides write, if agent `slot` stored it last.
+    pub(crate) fn own(&self, w: Place, slot: usize) -> Option<u64> {
+        (self.by[w.signal as usize] == slot as u32).then(|| self.values[w.word as usize])
     }
 
     /// What shows of a signal at `clock`; when the next value does, if one has been stored.

@@ -6,8 +6,8 @@ use rings::oracle::{self, Ledger, MARK, Offered};
 use rings::pool::CoreCache;
 use rings::tx::HostTx;
 use rings::{
-    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, TxHost, corec, ddring,
-    dynamic, privring, rxbisect, shring,
+    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, TxHost, ccnic, corec,
+    ddring, dynamic, privring, rxbisect, shring,
 };
 
 use crate::caches::Chance;
@@ -126,7 +126,7 @@ const DYNAMIC: dynamic::Sizes = dynamic::Sizes {
     round: Ps::from_us(20),
 };
 
-pub(crate) fn interfaces() -> [Interface; 9] {
+pub(crate) fn interfaces() -> [Interface; 11] {
     let shring = shring::Sizes { ring: 64, shared_by: 2, completions: 64, ..Default::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 64 }),
@@ -138,5 +138,7 @@ pub(crate) fn interfaces() -> [Interface; 9] {
         Interface::DdRing(ddring::Sizes { ring: 64, shared_by: 3, refill: ddring::Refill::Bulk }),
         Interface::Corec(corec::Sizes { ring: 64, shared_by: 3, ..Default::default() }),
         Interface::Corec(corec::Sizes { ring: 32, shared_by: 2, ..Default::default() }),
+        Interface::CcNic(ccnic::Sizes { ring: 64, homing: ccnic::Homing::Host, ..Default::default() }),
+        Interface::CcNic(ccnic::Sizes::e810(64)),
     ]
 }

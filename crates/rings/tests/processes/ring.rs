@@ -210,7 +210,7 @@ fn a_nic_survives_a_host_that_is_killed() {
 /// Every interface binds the same words in both processes.
 #[test]
 fn each_interface_is_found_again() {
-    for line in ["privring", "shring", "rxbisect", "dynamic", "ddring", "corec"] {
+    for line in ["privring", "shring", "rxbisect", "dynamic", "ddring", "corec", "ccnic"] {
         let interface = interface(line);
         let here = Region::shared(8 << 20, Backing::Pages).unwrap();
         let build = |mut region: &Region| {
@@ -232,6 +232,7 @@ fn interface(name: &str) -> Interface {
         "shring" => Interface::ShRing(rings::shring::Sizes { shared_by: 2, ..Default::default() }),
         "rxbisect" => Interface::RxBisect(Default::default()),
         "dynamic" => Interface::Dynamic(rings::dynamic::Sizes { shared_by: 2, ..Default::default() }),
+        "ccnic" => Interface::CcNic(Default::default()),
         "ddring" => Interface::DdRing(rings::ddring::Sizes { shared_by: 2, ..Default::default() }),
         _ => Interface::Corec(rings::corec::Sizes { shared_by: 2, ..Default::default() }),
     }

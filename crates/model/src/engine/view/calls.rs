@@ -1,6 +1,6 @@
 //! The calls of [`Memory`] and what each costs.
 
-use memory::{Buf, Fault, Memory, Ps, Touch};
+use memory::{Buf, Fault, Memory, Ps, Side, Touch};
 
 use super::View;
 use crate::engine::schedule::PARKED;
@@ -29,6 +29,11 @@ impl Memory for View {
             }
         }
         self.polls(p.line);
+        if w.writer == Side::Both
+            && let Some(own) = self.own_store(p)
+        {
+            return own;
+        }
         self.visible(p)
     }
 
@@ -52,6 +57,9 @@ impl Memory for View {
             },
         };
         self.store(p, signal, visible);
+        if w.writer == Side::Both {
+            self.note_store(p);
+        }
     }
 
     #[inline(always)]
@@ -64,6 +72,9 @@ impl Memory for View {
         let first = p.word as usize + 1 - W;
         self.machine().words.values[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
         self.store(p, entry[W - 1], visible);
+        if w.writer == Side::Both {
+            self.note_store(p);
+        }
     }
 
     #[inline(always)]

@@ -206,6 +206,20 @@ impl View {
         self.sim().store(w, value, visible);
     }
 
+    /// This agent has stored a signal that both sides write.
+    #[inline(never)]
+    pub(super) fn note_store(&mut self, w: Place) {
+        let slot = self.me.slot;
+        self.machine().words.stored_by(w, slot);
+    }
+
+    /// A signal that both sides write, if this agent stored it last: it need not wait until that shows.
+    #[inline(never)]
+    pub(super) fn own_store(&mut self, w: Place) -> Option<u64> {
+        let slot = self.me.slot;
+        self.machine().words.own(w, slot)
+    }
+
     /// What this agent can see of a signal.
     #[inline(always)]
     pub(super) fn visible(&mut self, w: Place) -> u64 {

@@ -32,7 +32,7 @@ use prices::{Access, Cost, Levels, Prices};
 use sample::Sample;
 use words::WordMemory;
 
-use crate::profile::Server;
+use crate::profile::{RemoteReads, Server};
 
 /// A server's caches, memory and links, and what they hold.
 pub(crate) struct Machine {
@@ -72,6 +72,7 @@ impl Machine {
         let link = NodeLink::new((!gbytes.is_absent()).then_some(gbytes.value), costs.snoop + costs.remote);
         let shares = |level| shares(server.nic.kind, &server.constants, level);
         let sample = Sample::new(one_in, seed);
+        let moves = server.caches.remote_reads == RemoteReads::Move;
         let idle = [Node::Near, Node::Far].map(|node| costs.levels(node));
         let mut machine = Machine {
             hierarchy: Hierarchy::sampled(server, &layout.extent(), sample, seed),
@@ -80,10 +81,10 @@ impl Machine {
             costs,
             drams,
             far_lines: 0,
-            nodes: Nodes::new(server.nic.remote, link),
+            nodes: Nodes::new(server.nic.remote, moves, link),
             homes: layout.homes(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
-            words: WordMemory::new(&layout),
+            words: WordMemory::new(&layout, moves),
             buffers: BufferMemory::new(layout.frames, layout.streams),
             soft,
             ahead: soft,

@@ -57,8 +57,10 @@ pub enum SliceHash {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RemoteReads {
-    /// It moves to the core: no copy stays.
+    /// A line of a frame moves to the core. A line of words is shared until it is written, as within a node.
     #[default]
+    Frames,
+    /// It moves to the core, whatever it holds: no copy stays, and the core's next store needs nobody.
     Move,
     /// A clean copy stays, which the next store has to take away.
     Copy,

@@ -27,6 +27,8 @@ use node::Node;
 pub(crate) struct Nodes {
     /// Whether something of the far node takes part: cores or a card.
     pub apart: bool,
+    /// Whether a line of words that one node has stored into moves to an agent of the other one that loads it.
+    moves: bool,
     /// Agents of the far node.
     pub far: Agents,
     /// Lines that agents of each node got over the link: each of words, and of buffers as many as the sample tells.
@@ -35,9 +37,15 @@ pub(crate) struct Nodes {
 }
 
 impl Nodes {
-    /// One node, or two if they are `apart`.
-    pub(crate) fn new(apart: bool, link: NodeLink) -> Nodes {
-        Nodes { apart, far: Agents::default(), crossed: Default::default(), link }
+    /// One node, or two if they are `apart`; whether loads from the other one move lines of words.
+    pub(crate) fn new(apart: bool, moves: bool, link: NodeLink) -> Nodes {
+        Nodes { apart, moves, far: Agents::default(), crossed: Default::default(), link }
+    }
+
+    /// Whether loads move lines of words from node to node.
+    #[inline]
+    pub(crate) fn words_move(&self) -> bool {
+        self.apart && self.moves
     }
 
     /// Lines cross the link to `node` at `at`; whether what they wait is another time from now on.

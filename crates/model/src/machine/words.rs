@@ -19,16 +19,32 @@ pub(crate) struct WordMemory {
     pending: Vec<Pending>,
     pub lines: Vec<WordLine>,
     pub registers: Registers,
+    /// When each line that moves from node to node is there; of no line where words do not.
+    there: Vec<u64>,
 }
 
 impl WordMemory {
-    /// Zeros.
-    pub(crate) fn new(layout: &Layout) -> WordMemory {
+    /// Zeros; whether lines move from node to node with loads.
+    pub(crate) fn new(layout: &Layout, moves: bool) -> WordMemory {
+        let lines = layout.words.div_ceil(8) as usize;
         WordMemory {
             values: vec![0; layout.words as usize],
             pending: vec![Pending::default(); layout.signals as usize],
-            lines: vec![WordLine::default(); layout.words.div_ceil(8) as usize],
+            lines: vec![WordLine::default(); lines],
             registers: layout.registers.clone(),
+            there: vec![0; if moves { lines } else { 0 }],
+        }
+    }
+
+    /// When a line is there that was on its way over the link last.
+    pub(crate) fn there(&self, line: u32) -> u64 {
+        self.there.get(line as usize).copied().unwrap_or_default()
+    }
+
+    /// A line comes over the link at `at`.
+    pub(crate) fn comes(&mut self, line: u32, at: u64) {
+        if let Some(there) = self.there.get_mut(line as usize) {
+            *there = at;
         }
     }
 

@@ -28,18 +28,24 @@ impl View {
             let held = l.changed.saturating_sub(at);
             // Those who wait for one line get it one by one, in an order that nothing fixes (A18).
             let turn = if held > 0 { mix(at << 6 ^ self.me.slot as u64) % TURNS } else { 0 };
-            let wait = held + turn + self.transfer(line, false);
-            self.line(line).has.insert(me);
+            let (transfer, crosses) = self.transfer(line, false);
+            let wait = held + turn + transfer;
             self.poll.missed += wait;
             self.clock += wait;
+            let there = self.clock;
+            if crosses && self.machine().nodes.words_move() && self.line(line).moves() {
+                self.line(line).hold(me, there);
+            } else {
+                self.line(line).has.insert(me);
+            }
         }
     }
 
-    /// What it takes to get the line from who has it last, ps: writers queue.
-    fn transfer(&mut self, line: u32, write: bool) -> u64 {
-        let over =
-            if self.crossing(line, write, u64::MAX) { self.machine().over_link(self.me.node) } else { 0 };
-        self.machine().costs.snoop + over
+    /// What it takes to get the line from who has it last, ps, and whether it comes over the link: writers queue.
+    fn transfer(&mut self, line: u32, write: bool) -> (u64, bool) {
+        let crosses = self.crossing(line, write, u64::MAX);
+        let over = if crosses { self.machine().over_link(self.me.node) } else { 0 };
+        (self.machine().costs.snoop + over, crosses)
     }
 
     /// A store; when it shows. The core goes on while the line comes, as behind any other store (A19); what
@@ -52,7 +58,7 @@ impl View {
         let mut shows = changed.max(at + costs.op).max(self.stores.drained);
         if !mine {
             self.sim().taken(line, at, self.me.slot);
-            let transfer = self.transfer(line, true);
+            let (transfer, _) = self.transfer(line, true);
             let cost = self.machine().prices_of(core).cost(Access::Word, true, transfer, Level::Snoop);
             let asked = self.enters(at, cost.wait);
             shows = shows.max(changed.max(asked) + cost.miss);
@@ -75,7 +81,7 @@ impl View {
         let mut done = at.max(self.stores.drained).max(changed) + costs.atomic;
         if !mine {
             self.sim().taken(line, at, self.me.slot);
-            done += self.transfer(line, true);
+            done += self.transfer(line, true).0;
         }
         self.line(line).hold(me, done);
         self.clock = done;

@@ -29,7 +29,10 @@ impl View {
         if path == Path::Mmio {
             return self.read_register(line); // no cache has it: each load comes here
         }
-        self.crossing(line, false, self.clock);
+        if self.comes(line) {
+            return;
+        }
+        let crosses = self.crossing(line, false, self.clock);
         let machine = self.machine();
         let Some(core) = self.me.core else {
             // Descriptors come by the line, ahead of use.
@@ -58,6 +61,9 @@ impl View {
                 None => cost.wait,
             },
         };
+        if crosses {
+            self.moves(line, cost.miss);
+        }
         self.poll.missed += wait;
         self.clock += wait;
     }
@@ -99,13 +105,18 @@ impl View {
     /// other cores have takes as long as to get the line from one of them.
     #[inline(never)]
     fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
-        self.crossing(line, true, self.clock);
+        if self.merges(line) {
+            return;
+        }
+        let crosses = self.crossing(line, true, self.clock);
+        let held = if crosses { self.arrival(line) - self.clock } else { 0 };
         let machine = self.machine();
         let mut cost = machine.core_access(core, line, true, Access::Word, at);
         let snoop = machine.costs.snoop;
         if claim == Claim::Recall && cost.miss < snoop {
             cost = machine.prices_of(core).cost(Access::Word, true, snoop, Level::Snoop);
         }
+        cost.miss += held;
         cost.wait = cost.wait.max(self.until_free());
         self.stores.taken = self.clock + cost.wait;
         let before = self.clock;
@@ -113,7 +124,49 @@ impl View {
         self.poll.missed += self.clock - before;
     }
 
-    /// A core gets a line of words as its copies are at `shown`: whether it comes over the link, which counts it. What
+    /// Whether the line is on its way to the core for a store before this one, which this one joins. Only where words
+    /// move between nodes: elsewhere each store before the line is there asks for it again.
+    fn merges(&mut self, line: u32) -> bool {
+        let (me, at) = (self.me.who, self.clock);
+        self.machine().nodes.words_move() && self.line(line).comes(me, at)
+    }
+
+    /// The same of a load, which waits until the line is there. Behind another load of the line it has waited.
+    fn comes(&mut self, line: u32) -> bool {
+        if !self.merges(line) {
+            return false;
+        }
+        let there = if self.line(line).leaving { self.clock } else { self.line(line).changed };
+        self.poll.missed += there - self.clock;
+        self.clock = there;
+        true
+    }
+
+    /// The core has asked for a line of the other node, which takes `miss`. If it moves, it does so when the request is
+    /// there, half of the way (A88): what its owner stores until then comes along. A line that is on its way to the
+    /// owner gets there first.
+    #[cold]
+    fn moves(&mut self, line: u32, miss: u64) {
+        let (me, at, there) = (self.me.who, self.clock, self.arrival(line));
+        let machine = self.machine();
+        if !machine.nodes.words_move() {
+            return;
+        }
+        if machine.words.lines[line as usize].moves() {
+            let leaves = there + machine.costs.remote / 2;
+            machine.words.lines[line as usize].moves_to(me, at, leaves);
+        }
+        machine.words.comes(line, there + miss);
+        self.poll.missed += there - at;
+        self.clock = there;
+    }
+
+    /// From when a line may go to the core: not while it is on its way to another one over the link.
+    fn arrival(&self, line: u32) -> u64 {
+        self.clock.max(self.machine().words.there(line))
+    }
+
+    /// A core gets a line of words as its copies are at    /// A core gets a line of words as its copies are at `shown`: whether it comes over the link, which counts it. What
     /// cards read is counted with all that they read.
     #[inline(always)]
     pub(super) fn crossing(&mut self, line: u32, write: bool, shown: u64) -> bool {

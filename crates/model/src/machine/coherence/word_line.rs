@@ -17,6 +17,10 @@ pub(crate) struct WordLine {
     pub changed: u64,
     /// Signals stored in it, wrapping.
     pub stores: u32,
+    /// Whether an agent has stored into it since it came from memory.
+    dirty: bool,
+    /// Whether it is a load that takes the line from `had` at `changed`.
+    pub leaving: bool,
 }
 
 impl WordLine {
@@ -64,6 +68,24 @@ impl WordLine {
         if write && across { true } else { !here && (across || home != node) }
     }
 
+    /// Whether the line moves with a load of the other node: an agent has stored into it.
+    #[inline]
+    pub(crate) fn moves(&self) -> bool {
+        self.dirty
+    }
+
+    /// `me` has asked for the line at `at` to load it, and nobody else keeps a copy from `leaves` on, unless somebody
+    /// takes it to store into it after that.
+    pub(crate) fn moves_to(&mut self, me: Who, at: u64, leaves: u64) {
+        if leaves < self.changed {
+            return self.copies(at).become_only(me);
+        }
+        self.has.remove(me);
+        self.had.clone_from(&self.has);
+        self.has.become_only(me);
+        (self.changed, self.leaving) = (leaves, true);
+    }
+
     /// Whether the line is on its way to `me` alone.
     #[inline]
     pub(crate) fn comes(&self, me: Who, at: u64) -> bool {
@@ -88,6 +110,12 @@ impl WordLine {
     #[inline(always)]
     fn wrote_by(&mut self, me: Who, at: u64, visible: u64) {
         let shown = at >= self.changed;
+        if self.leaving {
+            if !shown && self.had.is(me) {
+                return; // before the line goes
+            }
+            self.leaving = false;
+        }
         if shown {
             self.had.become_like(&self.has, me);
         }
@@ -95,13 +123,20 @@ impl WordLine {
         if shown || !self.has.is(me) {
             self.changed = visible;
         }
+        self.becomes(me);
+    }
+
+    /// `me` alone has the line. Who sets a ring up is nobody, and leaves it to memory.
+    #[inline(always)]
+    fn becomes(&mut self, me: Who) {
         self.has.become_only(me);
+        self.dirty = !self.has.is_empty();
     }
 
     /// `me` has a contended line to itself until `until`.
     #[inline]
     pub(crate) fn hold(&mut self, me: Who, until: u64) {
-        self.has.become_only(me);
+        self.becomes(me);
         self.changed = until;
     }
 }

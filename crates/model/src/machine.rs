@@ -135,7 +135,9 @@ impl Machine {
                 let mut levels = self.idle[node as usize];
                 levels[Level::Dram as usize] += drams[Node::Near as usize];
                 levels[Level::FarDram as usize] += drams[Node::Far as usize];
-                levels[Level::Away as usize] += drams[node as usize];
+                if self.costs.away.is_none() {
+                    levels[Level::Away as usize] += drams[node as usize];
+                }
                 let wait = self.nodes.wait(node);
                 if wait > 0 {
                     Level::ALL

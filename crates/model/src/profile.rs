@@ -240,12 +240,14 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
-const BUILT_IN: [(&str, &str); 5] = [
+const BUILT_IN: [(&str, &str); 7] = [
     ("rxbisect-testbed", include_str!("../../../profiles/rxbisect-testbed.toml")),
     ("ddio-bench", include_str!("../../../profiles/ddio-bench.toml")),
     ("corec-testbed", include_str!("../../../profiles/corec-testbed.toml")),
     ("corec-testbed-x520", include_str!("../../../profiles/corec-testbed-x520.toml")),
     ("nic-testbed-cx5", include_str!("../../../profiles/nic-testbed-cx5.toml")),
+    ("icx", include_str!("../../../profiles/icx.toml")),
+    ("spr", include_str!("../../../profiles/spr.toml")),
 ];
 
 impl Server {

@@ -4,8 +4,8 @@
 
 mod world;
 
-use memory::{Class, Field, Memory, Side, Space};
-use model::profile::{NicKind, RemoteReads};
+use memory::{Buf, Class, Field, Geometry, Memory, Side, Space, Touch};
+use model::profile::{Constant, NicKind, RemoteReads};
 use model::{Crossed, View, Words};
 use world::price::{ATOMIC, DRAM, LLC, LOADS, NS, OP, REMOTE, SNOOP, cost, until};
 use world::{Out, World, server};
@@ -140,6 +140,42 @@ fn cost_83_stores_into_one_line_take_it_once() {
     });
     let [near, far] = w.run().sim().crossed();
     assert_eq!((near, far), (Crossed::default(), Crossed { reads: 0, rfos: 2 }), "own, and the group's line");
+}
+
+/// Where memory is read beside the other node's cache, a load waits a little longer, a store does not, and the read is
+/// traffic.
+#[test]
+fn cost_85_a_line_homed_with_its_reader_costs_a_read_of_memory_in_vain() {
+    const MORE: u64 = 9 * NS;
+    let world = || {
+        let mut w = world(RemoteReads::Move);
+        w.server.constants.interconnect.away_ns = Constant { value: 9.0, origin: "assumed: a test".into() };
+        w
+    };
+    // Homed with the writer it is read, and marked as it leaves; with the reader it was marked before, and is read again.
+    for (home, takes, reads) in [(Side::Host, ACROSS, [1, 0]), (Side::Nic, ACROSS + MORE, [0, 2])] {
+        let mut w = world();
+        let b = w.space.buffers(&Geometry::dpdk(1).homed(home)).unwrap();
+        w.core(0, move |m| m.meta(b, Buf(0), 0, Touch::Write));
+        w.far_core(move |m| {
+            until(m, 1_000 * NS);
+            assert_eq!(cost(m, |m| m.meta(b, Buf(0), 0, Touch::Read)), takes, "{home:?}");
+        });
+        let counts = w.run().sim().counts();
+        assert_eq!([counts.dram_reads, counts.far_dram_reads], reads, "{home:?}");
+        assert_eq!(counts.dram_writes + counts.far_dram_writes, 1, "{home:?}");
+        let mut w = world();
+        let class = Class::Signal;
+        let (writer, reader) = (Side::Both, Side::Both);
+        let word = w.space.words(&Field { name: "test", len: 1, width: 1, class, writer, reader, home }, 0);
+        let (word, own) = (word.unwrap(), words(&mut w, Class::Contended, 1));
+        w.core(0, move |m| m.release(word, 0, 1));
+        w.far_core(move |m| {
+            until(m, 1_000 * NS);
+            assert_eq!(store(m, word, 0, own), OP + ACROSS, "{home:?}");
+        });
+        w.run();
+    }
 }
 
 /// A word each way, in a line each or in one, over and over: the last round trip, ps, and what crosses of it on each side.

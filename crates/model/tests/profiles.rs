@@ -7,7 +7,7 @@ mod world;
 use std::collections::BTreeSet;
 
 use memory::Ps;
-use model::profile::{Declared, Range, Server, declared, ranges};
+use model::profile::{Declared, Range, RemoteReads, Server, declared, ranges};
 use toml::{Table, Value};
 
 /// A profile with every constant that its kind of NIC may have.
@@ -185,6 +185,22 @@ fn no_agent_runs_further_ahead_than_a_write_takes() {
 fn built_in_profiles_are_allowed() {
     for name in Server::names() {
         Server::by_name(name).unwrap();
+    }
+}
+
+/// What cc-nic says of its two servers: the L2 of the other socket, its DRAM beside the own, and its size.
+#[test]
+fn servers_with_a_coherent_nic_are_those_of_the_paper() {
+    for (name, l2, llc_mib, cores) in [("icx", 114.0, 36, 16), ("spr", 171.0, 105, 56)] {
+        let server = Server::by_name(name).unwrap();
+        let c = &server.constants;
+        let [snoop, remote] = [&c.interconnect.snoop_ns, &c.interconnect.remote_ns].map(|c| c.value);
+        assert_eq!(snoop + remote, l2, "{name}");
+        let dram = c.dram.idle_ns.value;
+        assert!((1.8..=2.1).contains(&((dram + remote) / dram)), "about twice: {name}");
+        assert!(snoop + remote + c.interconnect.away_ns.value < dram + remote, "{name}");
+        assert_eq!((server.llc_bytes() >> 20, server.cores), (llc_mib, cores), "{name}");
+        assert_eq!(server.caches.remote_reads, RemoteReads::Move, "{name}");
     }
 }
 

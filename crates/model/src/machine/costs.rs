@@ -14,6 +14,8 @@ pub(crate) struct Costs {
     pub snoop: u64,
     /// More, from one node to the other.
     pub remote: u64,
+    /// More, of a line of a core's own memory that the other node has; none where memory is read before that is asked.
+    pub away: Option<u64>,
     /// From one look of a spinning core to its next.
     pub spin: u64,
     pub op: u64,
@@ -62,6 +64,7 @@ impl Costs {
             llc: ns(c.caches.llc_hit_ns.value),
             snoop: ns(c.interconnect.snoop_ns.value),
             remote: ns(c.interconnect.remote_ns.value),
+            away: (!c.interconnect.away_ns.is_absent()).then(|| ns(c.interconnect.away_ns.value)),
             spin: ((c.core.spin_cycles.value * cycle) as u64).max(1),
             op: (c.core.op_cycles.value * cycle) as u64,
             atomic: (c.core.atomic_cycles.value * cycle) as u64,
@@ -93,8 +96,9 @@ impl Costs {
                     Level::Far if node == Node::Far => self.llc,
                     Level::Snoop | Level::SnoopL1 | Level::Far => self.snoop,
                     Level::Dram | Level::FarDram => 0,
-                    // The memory has the mark of the line, then the other node's cache has the line (A38).
-                    Level::Away => self.llc,
+                    // The memory has the mark of the line, then the other node's cache has the line (A38). Or it is
+                    // read beside, in vain (A89).
+                    Level::Away => self.away.map_or(self.llc, |more| self.snoop + more),
                 };
         }
         levels

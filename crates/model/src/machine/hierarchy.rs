@@ -90,6 +90,8 @@ pub struct Hierarchy {
     remote: bool,
     /// A load of a line that the other node has leaves a copy there.
     copies: bool,
+    /// A core's own memory is read beside the other node's caches, not before them: stores do not wait for it (A89).
+    beside: bool,
     /// Counters.
     pub counts: Counts,
 }
@@ -125,6 +127,7 @@ impl Hierarchy {
             adjacent: c.adjacent_prefetch,
             remote: server.nic.remote,
             copies: c.remote_reads == RemoteReads::Copy,
+            beside: !server.constants.interconnect.away_ns.is_absent(),
             counts: Counts::default(),
             index,
         }

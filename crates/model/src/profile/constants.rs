@@ -26,6 +26,9 @@ components! {
         taken_ns = "taken_ns": Of::Some(NicKind::Core), Range::real(0.0, 5000.0, "ns");
         /// The way to the other socket and back, on top of a local access.
         remote_ns = "remote_ns": Of::Card, Range::real(0.0, 10_000.0, "ns");
+        /// What a load of a line of the core's own memory takes longer where the other socket's caches have it, and not
+        /// memory of theirs; where the profile does not say, memory is read first.
+        away_ns = "away_ns": Of::Some(NicKind::Card), Range::real(0.0, 5000.0, "ns");
         /// Lines that cross from one socket to the other, each way; no limit where the profile does not say.
         link_gbytes = "link_gbytes": Of::Some(NicKind::Card), Range::real(0.5, 10_000.0, "GB/s");
     }

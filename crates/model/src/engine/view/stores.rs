@@ -56,6 +56,12 @@ impl View {
         at.max(room)
     }
 
+    /// A store fence: the core goes on once all that it has stored is done.
+    pub(crate) fn fence(&mut self) {
+        self.barrier();
+        self.clock = self.clock.max(self.stores.drained);
+    }
+
     /// A posted MMIO store leaves the core behind the stores before it, and those behind it wait until the PCIe
     /// root has it (A64). The core itself goes on.
     pub(super) fn posted(&mut self) {

@@ -50,7 +50,7 @@ impl Hierarchy {
         if let Some(way) = self.llc.find(set, line) {
             self.goes(line, Node::Near, node);
             self.fetch_llc(core, line, write, (set, way));
-            return self.asked(line, node, Level::Llc);
+            return self.asked(line, write, node, Level::Llc);
         }
         self.goes(line, self.home_of(line), node);
         self.counts.llc_misses += 1;
@@ -95,7 +95,7 @@ impl Hierarchy {
         }
         self.counts.snoops += 1;
         self.fill(core, Entry::new(line, dirty_if(write || dirty)));
-        self.asked(line, node, level)
+        self.asked(line, write, node, level)
     }
 
     /// A load copies the line that the other node has, and leaves it there, clean. What the core's LLC has comes from
@@ -124,7 +124,7 @@ impl Hierarchy {
         self.goes(line, node.other(), node);
         self.counts.snoops += 1;
         self.fill(core, Entry::new(line, 0));
-        self.asked(line, node, self.level_of(holder, in_l1))
+        self.asked(line, false, node, self.level_of(holder, in_l1))
     }
 
     /// Where a line was that such a holder had.
@@ -149,7 +149,7 @@ impl Hierarchy {
             return Level::L2;
         }
         self.counts.snoops += 1;
-        self.asked(line, node, if node == Node::Near { Level::Far } else { Level::Snoop })
+        self.asked(line, true, node, if node == Node::Near { Level::Far } else { Level::Snoop })
     }
 
     /// A store of the far node takes away what the near LLC has; whether it had something.
@@ -161,9 +161,10 @@ impl Hierarchy {
 
     /// A core of `node` gets the line from such a level. If the line belongs to the core's own memory and the other
     /// node has it, the memory is asked first, which has the mark. It has none of what a card on the other node wrote
-    /// (A43).
-    fn asked(&self, line: u32, node: Node, level: Level) -> Level {
-        if level.crosses(node) && self.home_of(line) == node && !self.remote { Level::Away } else { level }
+    /// (A43), and a store does not wait for it where it is read beside (A89).
+    fn asked(&self, line: u32, write: bool, node: Node, level: Level) -> Level {
+        let own = level.crosses(node) && self.home_of(line) == node && !self.remote;
+        if own && !(write && self.beside) { Level::Away } else { level }
     }
 
     /// A line that a DMA write has left is copied, and moves to the inclusive ways; any other moves to the L2. The far

@@ -8,7 +8,7 @@
 #include "rxlab_flow.h"
 
 #define ALLOWED "VOID, QUEUE, RSS, DROP, JUMP, MARK, FLAG, SET_META, SET_TAG, COUNT, AGE, SET_MAC_*, " \
-	"SET_IPV4_*, SET_IPV6_*, SET_TP_*, SET_TTL, VXLAN_ENCAP, VXLAN_DECAP"
+	"SET_IPV4_*, SET_IPV6_*, SET_TP_*, SET_TTL, DEC_TTL, VXLAN_ENCAP, VXLAN_DECAP"
 
 /* A list on its way. */
 struct walk {

@@ -614,6 +614,10 @@ enum rxlab_flow_act
    * Puts the rule's tunnel on.
    */
   RXLAB_FLOW_ACT_VXLAN_ENCAP,
+  /**
+   * Takes one from the time to live, or the hop limit.
+   */
+  RXLAB_FLOW_ACT_DEC_TTL,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

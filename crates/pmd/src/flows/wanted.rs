@@ -72,10 +72,12 @@ pub enum FlowAct {
     VxlanDecap,
     /// Puts the rule's tunnel on.
     VxlanEncap,
+    /// Takes one from the time to live, or the hop limit.
+    DecTtl,
 }
 
 impl FlowAct {
-    const ALL: [FlowAct; 13] = [
+    const ALL: [FlowAct; 14] = [
         FlowAct::Queue,
         FlowAct::Rss,
         FlowAct::Drop,
@@ -89,6 +91,7 @@ impl FlowAct {
         FlowAct::Set,
         FlowAct::VxlanDecap,
         FlowAct::VxlanEncap,
+        FlowAct::DecTtl,
     ];
 }
 
@@ -279,6 +282,7 @@ impl FlowAction {
                 let field = *field.ok_or_else(|| wrong("no such field".into()))?;
                 Action::Set { field, value: u128::from_be_bytes(self.value) }
             }
+            FlowAct::DecTtl => Action::DecTtl,
             FlowAct::VxlanDecap => Action::VxlanDecap,
             FlowAct::VxlanEncap => {
                 let vxlan = vxlan.ok_or_else(|| wrong("VXLAN without headers".into()))?;

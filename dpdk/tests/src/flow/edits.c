@@ -4,6 +4,43 @@
 
 #include "flow.h"
 
+/* One less, with its checksum; 0 stays 0, and is told apart by a rule of the next group. */
+static void
+dec_ttl(void)
+{
+	const struct rte_flow_action less[] = {
+		ACTION(DEC_TTL), ACTION(JUMP, CONF(rte_flow_action_jump, .group = 1)), END_ACTION,
+	};
+	const struct rte_flow_item ended[] = {
+		ITEM(IPV4, SPEC(rte_flow_item_ipv4, .hdr.time_to_live = 0), MASK(rte_flow_item_ipv4, .hdr.time_to_live = 255)), END_ITEM,
+	};
+	const struct rte_flow_attr next = { .ingress = 1, .group = 1 };
+	struct rte_flow *flow = create(&ingress, any_udp, less, "DEC_TTL"), *at_0 = create(&next, ended, mark_and_queue, "TTL 0");
+	unsigned int ttl;
+
+	for (ttl = 0; ttl < 256; ttl++) {
+		unsigned int left = ttl == 0 ? 0 : ttl - 1;
+		struct rte_ipv4_hdr *ip;
+		struct frame f = { 0 };
+		struct rte_mbuf *m;
+		uint16_t queue;
+
+		f_udp(&f, 9);
+		ip = (struct rte_ipv4_hdr *)&f.bytes[14];
+		ip->time_to_live = ttl;
+		ip->hdr_checksum = rte_ipv4_cksum(ip);
+		m = there_and_back(&f, &queue, "DEC_TTL");
+		ip = rte_pktmbuf_mtod_offset(m, struct rte_ipv4_hdr *, 14);
+		if (ip->time_to_live != left || (queue == TO) != (left == 0))
+			die("TTL %u becomes %u, queue %u\n", ttl, ip->time_to_live, queue);
+		if (__rte_raw_cksum_reduce(__rte_raw_cksum(ip, sizeof(*ip), 0)) != 0xffff)
+			die("TTL %u: the checksum is 0x%04x\n", ttl, ip->hdr_checksum);
+		rte_pktmbuf_free(m);
+	}
+	destroy(flow, "DEC_TTL");
+	destroy(at_0, "TTL 0");
+}
+
 /* Fields are set, a tunnel is taken off and put on. Bytes of checksums are not compared: the library's tests do. */
 void
 edit_all(void)
@@ -45,4 +82,5 @@ edit_all(void)
 	definition[3].type = RTE_FLOW_ITEM_TYPE_END;
 	if (rte_flow_validate(0, &ingress, any_udp, on, NULL) != -EINVAL)
 		die("encapsulation without VXLAN is valid\n");
+	dec_ttl();
 }

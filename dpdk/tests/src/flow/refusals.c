@@ -47,6 +47,8 @@ static const struct {
 		EINVAL, RTE_FLOW_ERROR_TYPE_ITEM_SPEC, THE_ITEM, 0 },
 	{ "action", { .ingress = 1 }, { END_ITEM }, { ACTION(COUNT), ACTION(PORT_ID), END_ACTION }, ENOTSUP,
 		RTE_FLOW_ERROR_TYPE_ACTION, THE_ACTION, 1 },
+	{ "twice", { .ingress = 1 }, { END_ITEM }, { ACTION(DEC_TTL), ACTION(DROP), ACTION(DEC_TTL), END_ACTION }, EINVAL,
+		RTE_FLOW_ERROR_TYPE_ACTION, THE_ACTION, 2 },
 	{ "no fate", { .ingress = 1 }, { END_ITEM }, { ACTION(COUNT), END_ACTION }, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION_NUM,
 		NOTHING, 0 },
 	{ "two fates", { .ingress = 1 }, { END_ITEM }, { ACTION(DROP), ACTION(VOID), ACTION(QUEUE, .conf = &to), END_ACTION },

@@ -105,7 +105,7 @@ name_of(const struct rte_flow *flow)
 }
 
 struct rte_flow *
-rxlab_flow_add(const struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit, struct rte_flow_error *error)
+rxlab_flow_add(struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit, struct rte_flow_error *error)
 {
 	struct rxlab_flow_fault fault;
 	uint64_t name = 0;
@@ -114,6 +114,7 @@ rxlab_flow_add(const struct rxlab_dev *d, const struct rxlab_flow_parsed *p, boo
 	ret = rxlab_flow_create(d->port, &p->rule, commit, &name, &fault);
 	if (rxlab_flow_fault(ret, &fault, p, NULL, error) != 0)
 		return NULL;
+	rxlab_flow_ages_begin(d);
 	return (struct rte_flow *)(uintptr_t)name;
 }
 
@@ -137,7 +138,7 @@ static struct rte_flow *
 create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr, const struct rte_flow_item pattern[],
 		const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
-	const struct rxlab_dev *d = rxlab_dev_of(dev);
+	struct rxlab_dev *d = rxlab_dev_of(dev);
 	struct rxlab_flow_parsed p;
 
 	if (rxlab_flow_parse(d, attr, pattern, actions, &p, error) != 0)
@@ -239,6 +240,14 @@ get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb_contexts, s
 	return (int)(nb_contexts == 0 ? old : RTE_MIN(old, nb_contexts));
 }
 
+/* There are no queues of old rules: flags of rte_flow_configure() are refused. */
+static int
+get_q_aged_flows(struct rte_eth_dev *dev, uint32_t queue __rte_unused, void **contexts, uint32_t nb_contexts,
+		struct rte_flow_error *error)
+{
+	return get_aged_flows(dev, contexts, nb_contexts, error);
+}
+
 int
 rxlab_flow_ops_get(struct rte_eth_dev *dev __rte_unused, const struct rte_flow_ops **ops)
 {
@@ -250,6 +259,7 @@ rxlab_flow_ops_get(struct rte_eth_dev *dev __rte_unused, const struct rte_flow_o
 		.query = query,
 		.isolate = isolate,
 		.get_aged_flows = get_aged_flows,
+		.get_q_aged_flows = get_q_aged_flows,
 		.info_get = rxlab_flow_info_get,
 		.configure = rxlab_flow_configure,
 		.pattern_template_create = rxlab_flow_pattern_template_create,

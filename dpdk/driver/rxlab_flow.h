@@ -51,7 +51,7 @@ int rxlab_flow_parse(const struct rxlab_dev *d, const struct rte_flow_attr *attr
 int rxlab_flow_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error);
 int rxlab_flow_fault(int ret, const struct rxlab_flow_fault *fault, const struct rxlab_flow_parsed *p,
 		const void *handle, struct rte_flow_error *error);
-struct rte_flow *rxlab_flow_add(const struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit,
+struct rte_flow *rxlab_flow_add(struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit,
 		struct rte_flow_error *error);
 
 /* rxlab_flow_template.c */

@@ -143,7 +143,7 @@ rxlab_flow_async_create(struct rte_eth_dev *dev, uint32_t queue, const struct rt
 		const struct rte_flow_action actions[], uint8_t actions_index, void *user_data,
 		struct rte_flow_error *error)
 {
-	const struct rxlab_dev *d = rxlab_dev_of(dev);
+	struct rxlab_dev *d = rxlab_dev_of(dev);
 	struct rte_flow_item items[RXLAB_FLOW_LIST];
 	struct rte_flow_action list[RXLAB_FLOW_LIST];
 	struct queue *q = queue_for(d, queue, error);

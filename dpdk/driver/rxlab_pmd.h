@@ -1370,6 +1370,23 @@ int rxlab_flow_age(const struct rxlab_port *port,
                    struct rxlab_flow_fault *fault);
 
 /**
+ * Whether any rule grows old: then `rxlab_flow_look` is to be called once in an eighth of a second.
+ *
+ * # Safety
+ * As [`rxlab_flow_limit`].
+ */
+bool rxlab_flow_ages(const struct rxlab_port *port);
+
+/**
+ * Looks at rules that may have grown old. Whether any has since it was last asked which are (`rxlab_flow_aged`): it is
+ * told once.
+ *
+ * # Safety
+ * As [`rxlab_flow_limit`].
+ */
+bool rxlab_flow_look(const struct rxlab_port *port);
+
+/**
  * What old rules are told by, at most `n` of them; how many rules are old.
  *
  * # Safety

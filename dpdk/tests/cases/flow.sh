@@ -1,5 +1,5 @@
 # What rte_flow's calls do: each item and action, what is refused and which part is named, templates, threads that change
-# rules while frames flow, and what is left after a close.
+# rules while frames flow, the event that rules are old, and what is left after a close.
 # each: interface
 # limit: 90
 interface=$1

@@ -46,7 +46,7 @@ told() { # TEXT
 }
 
 pmd "${small[@]}" "$(rxlab 0 "$(generator 64 256),rx_rate=0.002")" -- -i --nb-cores=1 --rxq=$queues --txq=$queues --rxd=256 \
-	--txd=256 --total-num-mbufs=8192 --forward-mode=rxonly --rss-udp
+	--txd=256 --total-num-mbufs=8192 --forward-mode=rxonly --rss-udp --print-event=flow_aged
 must_go "no rule" "1 1 1 1"
 
 flow 'Flow rule validated' "validate 0 ingress pattern eth / ipv4 / udp / end actions count / queue index 2 / end"
@@ -87,7 +87,11 @@ tell "start"
 sleep 0.3
 flow 'aged: 0' "query 0 0 age"
 flow 'aged: 1' "query 0 1 age"
+until_true 10 grep -aq 'Port 0: flow aged event' "$tmp/pmd.log" || fail "no event that a rule is old"
 flow '^Flow +.1' "aged 0"
+flow 'Flow rule #1 destroyed' "aged 0 destroy"
+flow 'total aged flows: 0' "aged 0"
+if ask "flow list 0" | grep -q '^1'; then fail "an old rule is still there"; fi
 tell "stop"
 
 # testpmd takes a port's rules away when it stops it.

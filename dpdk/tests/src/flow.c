@@ -46,6 +46,7 @@ main(int argc, char **argv)
 	refuse_all();
 	fill_templates();
 	change_under_traffic();
+	grow_old();
 	port_stop(0);
 	if (rte_eth_dev_close(0) != 0)
 		die("the port does not close\n");

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use flow::{Action, Count, Limits, Match, Reader, Rule, RuleId, Writer};
 use nic::{CONTEXTS, Contexts};
 
+use super::ages::Ages;
 use super::clock::{TICKS, now};
 use super::fault::{Fault, FlowPart};
 use super::wanted::{Context, Wanted};
@@ -24,13 +25,16 @@ pub(crate) struct Rules {
     released: Vec<u16>,
     /// Of rules that have one.
     notes: BTreeMap<u64, Note>,
+    ages: Ages,
 }
 
 /// What the tables do not know of a rule.
 #[derive(Default)]
 struct Note {
     context: Option<u16>,
-    /// What its age is told by.
+    /// Ticks after which it is old; 0 for never.
+    timeout: u32,
+    /// What its age is told by; 0 for its name.
     age: u64,
     /// What it had counted when its count was reset.
     base: Count,
@@ -49,7 +53,8 @@ impl Rules {
     /// The limits are not possible.
     pub(super) fn new(limits: Limits, contexts: Arc<Contexts>) -> Result<Rules, Fault> {
         let writer = Writer::new(limits)?;
-        Ok(Rules { writer, contexts, known: BTreeMap::new(), released: Vec::new(), notes: BTreeMap::new() })
+        let (known, notes) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Rules { writer, contexts, known, released: Vec::new(), notes, ages: Ages::default() })
     }
 
     pub(super) fn reader(&self) -> Reader {
@@ -72,16 +77,25 @@ impl Rules {
         let matching = wanted.matching()?;
         let context = wanted.rss().map(|(at, context)| self.take_context(at, context)).transpose()?;
         let done = wanted.actions(context).and_then(|actions| self.enter(wanted, matching, actions));
-        match (done, context) {
-            (Ok(name), None) if wanted.age_context == 0 => Ok(name),
-            (Ok(name), _) => {
-                self.notes.insert(name, Note { context, age: wanted.age_context, ..Note::default() });
+        match done {
+            Ok(name) => {
+                let timeout = wanted.timeout();
+                self.note(name, Note { context, timeout, age: wanted.age_context, ..Note::default() });
                 Ok(name)
             }
-            (Err(fault), _) => {
+            Err(fault) => {
                 self.give_context(context);
                 Err(fault)
             }
+        }
+    }
+
+    fn note(&mut self, name: u64, note: Note) {
+        if note.timeout != 0 {
+            self.ages.add(name, now().saturating_add(note.timeout));
+        }
+        if note.timeout != 0 || note.context.is_some() {
+            self.notes.insert(name, note);
         }
     }
 
@@ -120,6 +134,7 @@ impl Rules {
         let id = RuleId::from_bits(name);
         self.change(|writer| writer.remove(id))?;
         if let Some(note) = self.notes.remove(&name) {
+            self.ages.remove(name);
             self.give_context(note.context);
         }
         Ok(())
@@ -157,14 +172,13 @@ impl Rules {
         Ok(Count { frames: now.frames - base.frames, bytes: now.bytes - base.bytes })
     }
 
-    /// Whether a rule counts, and whether it grows old.
+    /// Whether a rule counts.
     ///
     /// # Errors
     /// It is not there.
-    pub(crate) fn tells(&self, name: u64) -> Result<(bool, Option<u32>), Fault> {
+    pub(crate) fn counts(&self, name: u64) -> Result<bool, Fault> {
         let rule = self.writer.rule(RuleId::from_bits(name)).ok_or(flow::Error::NoRule)?;
-        let age = rule.actions.iter().find_map(|a| if let Action::Age(age) = a { Some(*age) } else { None });
-        Ok((rule.actions.contains(&Action::Count), age))
+        Ok(rule.actions.contains(&Action::Count))
     }
 
     /// The age of a rule that grows old.
@@ -173,16 +187,48 @@ impl Rules {
     /// It is not there, or has no age.
     pub(crate) fn age(&self, name: u64) -> Result<Age, Fault> {
         let idle = self.writer.idle(RuleId::from_bits(name))?;
-        let (_, age) = self.tells(name)?;
-        let none = || Fault::new(FlowPart::Whole, 0, libc::EINVAL, "the rule has no action AGE");
-        Ok(Age { old: idle >= age.ok_or_else(none)?, idle_s: idle / TICKS })
+        let timeout = self.timeout(name);
+        if timeout == 0 {
+            return Err(Fault::new(FlowPart::Whole, 0, libc::EINVAL, "the rule has no action AGE"));
+        }
+        Ok(Age { old: idle >= timeout, idle_s: idle / TICKS })
     }
 
-    /// What old rules are told by, of as many as there are.
+    /// Ticks after which a rule is old; 0 for never.
+    fn timeout(&self, name: u64) -> u32 {
+        self.notes.get(&name).map_or(0, |note| note.timeout)
+    }
+
+    /// Looks at up to `most` rules that may have grown old; whether there are more to look at.
+    pub(super) fn look(&mut self, most: usize) -> bool {
+        let now = now();
+        for _ in 0..most {
+            let Some(name) = self.ages.first(now) else { return false };
+            match self.writer.idle(RuleId::from_bits(name)) {
+                Ok(idle) => self.ages.looked(name, now.wrapping_sub(idle), self.timeout(name), now),
+                Err(_) => self.ages.remove(name),
+            }
+        }
+        true
+    }
+
+    /// Whether the application is to hear that rules have grown old.
+    pub(super) fn tell_of_age(&mut self) -> bool {
+        self.ages.tell()
+    }
+
+    /// Whether any rule grows old.
+    pub(super) fn ages(&self) -> bool {
+        self.ages.any()
+    }
+
+    /// What old rules are told by. What grows old from now on is news.
     pub(crate) fn aged(&mut self) -> Vec<u64> {
-        let all = self.writer.len() as usize;
-        let names = self.writer.aged(all).into_iter().map(|id| id.bits());
+        self.look(usize::MAX);
+        self.ages.asked();
+        let old = |name: &u64| self.age(*name).is_ok_and(|age| age.old);
         let told = |name| self.notes.get(&name).map_or(0, |note| note.age);
+        let names = self.ages.names().filter(old);
         names.map(|name| if told(name) == 0 { name } else { told(name) }).collect()
     }
 

@@ -57,5 +57,6 @@ void refuse_all(void);
 void fill_templates(void);
 void configure_flows(void);
 void change_under_traffic(void);
+void grow_old(void);
 
 #endif

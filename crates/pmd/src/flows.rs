@@ -7,6 +7,7 @@ mod clock;
 mod fault;
 mod raw;
 mod rules;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod wanted;

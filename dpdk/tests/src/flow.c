@@ -47,6 +47,7 @@ main(int argc, char **argv)
 	fill_templates();
 	change_under_traffic();
 	grow_old();
+	share_actions();
 	port_stop(0);
 	if (rte_eth_dev_close(0) != 0)
 		die("the port does not close\n");

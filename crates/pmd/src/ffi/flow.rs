@@ -253,7 +253,7 @@ pub unsafe extern "C" fn rxlab_flow_isolate(port: *const Port, on: bool, fault: 
 
 /// # Safety
 /// `fault` is there.
-unsafe fn answer(done: Result<(), Fault>, fault: *mut FlowFault) -> c_int {
+pub(super) unsafe fn answer(done: Result<(), Fault>, fault: *mut FlowFault) -> c_int {
     let Err(e) = done else { return 0 };
     // SAFETY: the caller's; no reference is made to what may not be filled in.
     unsafe {

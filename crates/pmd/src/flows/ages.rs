@@ -6,11 +6,20 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The ages of rules, by their names.
+/// What may grow old, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Name {
+    /// A rule.
+    Rule(u64),
+    /// An action that rules share.
+    Shared(u64),
+}
+
+/// The ages of rules and of actions that they share.
 pub(super) struct Ages {
     /// By the tick of the next look.
-    due: BTreeSet<(u32, u64)>,
-    all: BTreeMap<u64, Watch>,
+    due: BTreeSet<(u32, Name)>,
+    all: BTreeMap<Name, Watch>,
     /// Whether something is old that was not when it was last looked at.
     news: bool,
     /// Whether the application is to hear of news: not again before it has asked what is old.
@@ -39,35 +48,35 @@ impl Ages {
     }
 
     /// All that have an age.
-    pub(super) fn names(&self) -> impl Iterator<Item = u64> + '_ {
+    pub(super) fn names(&self) -> impl Iterator<Item = Name> + '_ {
         self.all.keys().copied()
     }
 
     /// One more, to be looked at from a tick on.
-    pub(super) fn add(&mut self, name: u64, due: u32) {
+    pub(super) fn add(&mut self, name: Name, due: u32) {
         self.put(name, Watch { due, old_since: None });
     }
 
-    fn put(&mut self, name: u64, watch: Watch) {
+    fn put(&mut self, name: Name, watch: Watch) {
         self.remove(name);
         self.due.insert((watch.due, name));
         self.all.insert(name, watch);
     }
 
     /// One less.
-    pub(super) fn remove(&mut self, name: u64) {
+    pub(super) fn remove(&mut self, name: Name) {
         if let Some(watch) = self.all.remove(&name) {
             self.due.remove(&(watch.due, name));
         }
     }
 
     /// The first of those to be looked at by now.
-    pub(super) fn first(&self, now: u32) -> Option<u64> {
+    pub(super) fn first(&self, now: u32) -> Option<Name> {
         self.due.first().filter(|(due, _)| *due <= now).map(|(_, name)| *name)
     }
 
     /// One had its `last` frame and is old after so many ticks without one.
-    pub(super) fn looked(&mut self, name: u64, last: u32, timeout: u32, now: u32) {
+    pub(super) fn looked(&mut self, name: Name, last: u32, timeout: u32, now: u32) {
         let Some(watch) = self.all.get(&name).copied() else { return };
         let old = now.wrapping_sub(last) >= timeout;
         if old && watch.old_since != Some(last) {
@@ -98,7 +107,7 @@ mod tests {
     use super::*;
 
     /// Looks at all that is due at a tick, as their last frames say; whether the application is to hear of it.
-    fn look(ages: &mut Ages, now: u32, last: impl Fn(u64) -> u32) -> bool {
+    fn look(ages: &mut Ages, now: u32, last: impl Fn(Name) -> u32) -> bool {
         while let Some(name) = ages.first(now) {
             ages.looked(name, last(name), 10, now);
         }
@@ -108,24 +117,24 @@ mod tests {
     #[test]
     fn news_is_told_once_until_somebody_asks() {
         let mut ages = Ages::default();
-        ages.add(1, 10);
-        ages.add(2, 12);
+        ages.add(Name::Rule(1), 10);
+        ages.add(Name::Shared(1), 12);
         assert!(!look(&mut ages, 9, |_| 0));
-        assert!(look(&mut ages, 10, |_| 0), "1 is old");
-        assert!(!look(&mut ages, 20, |_| 0), "2 is old as well, but nobody has asked");
+        assert!(look(&mut ages, 10, |_| 0), "the rule is old");
+        assert!(!look(&mut ages, 20, |_| 0), "the other one is old as well, but nobody has asked");
         ages.asked();
         assert!(!look(&mut ages, 40, |_| 0), "both were old before");
         assert!(!look(&mut ages, 60, |_| 55), "frames came");
         assert!(look(&mut ages, 70, |_| 55), "old again");
-        ages.remove(1);
-        ages.remove(2);
+        ages.remove(Name::Rule(1));
+        ages.remove(Name::Shared(1));
         assert!(!ages.any() && ages.first(1000).is_none() && ages.due.is_empty());
     }
 
     #[test]
     fn who_has_frames_is_looked_at_once_in_its_time() {
         let mut ages = Ages::default();
-        (0..100).for_each(|name| ages.add(name, 10));
+        (0..100).for_each(|name| ages.add(Name::Rule(name), 10));
         let looks = core::cell::Cell::new(0);
         for now in 1..=100 {
             assert!(!look(&mut ages, now, |_| {

@@ -67,10 +67,12 @@ pub enum FlowAct {
     VxlanEncap,
     /// Takes one from the time to live, or the hop limit.
     DecTtl,
+    /// The shared action of name `b << 32 | a`.
+    Shared,
 }
 
 impl FlowAct {
-    pub(super) const ALL: [FlowAct; 14] = [
+    pub(super) const ALL: [FlowAct; 15] = [
         FlowAct::Queue,
         FlowAct::Rss,
         FlowAct::Drop,
@@ -85,6 +87,7 @@ impl FlowAct {
         FlowAct::VxlanDecap,
         FlowAct::VxlanEncap,
         FlowAct::DecTtl,
+        FlowAct::Shared,
     ];
 }
 

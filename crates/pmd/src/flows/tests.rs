@@ -1,5 +1,7 @@
 //! Rules as the driver writes them down, and what becomes of frames.
 
+mod shared;
+
 use nic::{Checks, Class, Incoming, META, Pipeline};
 use rings::Outcome;
 

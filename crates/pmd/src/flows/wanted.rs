@@ -8,6 +8,7 @@ use packet::{Fields, Rss};
 use super::clock::TICKS;
 use super::fault::{Fault, FlowPart};
 use super::raw::{FLAG, FlowAct, FlowAction, FlowRule, FlowTerm, FlowTermKind, FlowVxlan, LAST_MARK};
+use super::shared::SharedActions;
 use crate::rss::RssConf;
 
 /// A rule of the driver's.
@@ -65,13 +66,27 @@ impl<'a> Wanted<'a> {
         Ok(matching)
     }
 
-    /// What the rule does, with `context` for its RSS action.
+    /// What the rule does, with `context` for its RSS action and what it shares with others.
     ///
     /// # Errors
     /// A number is not possible.
-    pub(super) fn actions(&self, context: Option<u16>) -> Result<Vec<Action>, Fault> {
+    pub(super) fn actions(&self, context: Option<u16>, shared: &SharedActions) -> Result<Vec<Action>, Fault> {
+        let translate = |action: &FlowAction| match action.shared() {
+            Some(name) => shared.action(name),
+            None => action.in_tables(context, self.vxlan),
+        };
         let translated = self.actions.iter().enumerate();
-        translated.map(|(i, action)| action.in_tables(context, self.vxlan).map_err(|e| e.at(i))).collect()
+        translated.map(|(i, action)| translate(action).map_err(|e| e.at(i))).collect()
+    }
+
+    /// Names of the actions that it shares with other rules.
+    pub(super) fn shared(&self) -> Vec<u64> {
+        self.actions.iter().filter_map(FlowAction::shared).collect()
+    }
+
+    /// Its action, where there is one alone.
+    pub(super) fn only(&self) -> Option<&FlowAction> {
+        if let [only] = self.actions { Some(only) } else { None }
     }
 
     /// Ticks after which the rule is old; 0 for never.
@@ -90,7 +105,7 @@ impl<'a> Wanted<'a> {
 
 impl Fault {
     fn at(self, index: usize) -> Fault {
-        Fault { index: index as u32, ..self }
+        Fault { part: FlowPart::Action, index: index as u32, ..self }
     }
 }
 
@@ -113,6 +128,12 @@ impl FlowVxlan {
 }
 
 impl FlowAction {
+    /// The name of an action that rules share, if it is one.
+    fn shared(&self) -> Option<u64> {
+        let is = self.act == FlowAct::Shared as u8;
+        is.then_some(u64::from(self.b) << 32 | u64::from(self.a))
+    }
+
     fn in_tables(&self, context: Option<u16>, vxlan: Option<&FlowVxlan>) -> Result<Action, Fault> {
         let wrong = |text: String| Fault::new(FlowPart::Action, 0, libc::EINVAL, text);
         let short = |number: u32, what| {
@@ -141,6 +162,7 @@ impl FlowAction {
                 Action::Set { field, value: u128::from_be_bytes(self.value) }
             }
             FlowAct::DecTtl => Action::DecTtl,
+            FlowAct::Shared => return Err(wrong("an indirect action in an indirect action".into())),
             FlowAct::VxlanDecap => Action::VxlanDecap,
             FlowAct::VxlanEncap => {
                 let vxlan = vxlan.ok_or_else(|| wrong("VXLAN without headers".into()))?;

@@ -58,5 +58,6 @@ void fill_templates(void);
 void configure_flows(void);
 void change_under_traffic(void);
 void grow_old(void);
+void share_actions(void);
 
 #endif

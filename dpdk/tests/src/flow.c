@@ -46,6 +46,7 @@ main(int argc, char **argv)
 	refuse_all();
 	fill_templates();
 	change_under_traffic();
+	insert_from_four();
 	grow_old();
 	share_actions();
 	port_stop(0);

@@ -57,6 +57,7 @@ void refuse_all(void);
 void fill_templates(void);
 void configure_flows(void);
 void change_under_traffic(void);
+void insert_from_four(void);
 void grow_old(void);
 void share_actions(void);
 

@@ -144,6 +144,7 @@ struct rxlab_dev {
 	struct rxlab_port *port;
 	struct rxlab_core *core;
 	struct rxlab_flow_queues *flow_queues;	/* of rte_flow's asynchronous operations */
+	bool looks_ahead;		/* whether EAL will look for old flow rules */
 	enum rxlab_source source_kind;
 	char source_name[64];
 	struct rxlab_dev *peer;		/* source=pair */
@@ -269,6 +270,10 @@ uint32_t rxlab_rss_hash_of(uint64_t types);
 /* rxlab_flow.c */
 struct rte_flow_ops;
 int rxlab_flow_ops_get(struct rte_eth_dev *dev, const struct rte_flow_ops **ops);
+
+/* rxlab_flow_ages.c */
+void rxlab_flow_ages_begin(struct rxlab_dev *d);
+void rxlab_flow_ages_end(struct rxlab_dev *d);
 
 /* rxlab_flow_async.c */
 void rxlab_flow_queues_free(struct rxlab_dev *d);

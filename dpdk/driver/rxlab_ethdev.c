@@ -97,10 +97,13 @@ destroy(struct rxlab_dev *d)
 
 	rxlab_pair_leave(d);
 	rxlab_lower_free(d);
+	rxlab_flow_ages_end(d);
 	if (d->port != NULL) {
 		ret = rxlab_port_free(d->port);
-		if (ret != 0)
+		if (ret != 0) {
+			rxlab_flow_ages_begin(d);
 			return ret;
+		}
 	}
 	rxlab_flow_queues_free(d);
 	rxlab_core_put(d->core);

@@ -105,7 +105,7 @@ name_of(const struct rte_flow *flow)
 }
 
 struct rte_flow *
-rxlab_flow_add(const struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit, struct rte_flow_error *error)
+rxlab_flow_add(struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit, struct rte_flow_error *error)
 {
 	struct rxlab_flow_fault fault;
 	uint64_t name = 0;
@@ -114,6 +114,7 @@ rxlab_flow_add(const struct rxlab_dev *d, const struct rxlab_flow_parsed *p, boo
 	ret = rxlab_flow_create(d->port, &p->rule, commit, &name, &fault);
 	if (rxlab_flow_fault(ret, &fault, p, NULL, error) != 0)
 		return NULL;
+	rxlab_flow_ages_begin(d);
 	return (struct rte_flow *)(uintptr_t)name;
 }
 
@@ -137,7 +138,7 @@ static struct rte_flow *
 create(struct rte_eth_dev *dev, const struct rte_flow_attr *attr, const struct rte_flow_item pattern[],
 		const struct rte_flow_action actions[], struct rte_flow_error *error)
 {
-	const struct rxlab_dev *d = rxlab_dev_of(dev);
+	struct rxlab_dev *d = rxlab_dev_of(dev);
 	struct rxlab_flow_parsed p;
 
 	if (rxlab_flow_parse(d, attr, pattern, actions, &p, error) != 0)
@@ -163,6 +164,23 @@ flush(struct rte_eth_dev *dev, struct rte_flow_error *error)
 	return rxlab_flow_fault(ret, &fault, NULL, NULL, error);
 }
 
+void
+rxlab_flow_tell_count(const struct rxlab_flow_count *count, struct rte_flow_query_count *query)
+{
+	query->hits_set = 1;
+	query->bytes_set = 1;
+	query->hits = count->frames;
+	query->bytes = count->bytes;
+}
+
+void
+rxlab_flow_tell_age(const struct rxlab_flow_age *age, struct rte_flow_query_age *query)
+{
+	query->aged = age->old;
+	query->sec_since_last_hit_valid = 1;
+	query->sec_since_last_hit = RTE_MIN(age->idle_s, RTE_BIT32(24) - 1);
+}
+
 static int
 query_count(const struct rxlab_dev *d, struct rte_flow *flow, const struct rte_flow_action *action,
 		struct rte_flow_query_count *query, struct rte_flow_error *error)
@@ -175,10 +193,7 @@ query_count(const struct rxlab_dev *d, struct rte_flow *flow, const struct rte_f
 		return ret;
 	if (!count.counts)
 		return rxlab_flow_refuse(error, EINVAL, RTE_FLOW_ERROR_TYPE_ACTION, action, "the rule has no action COUNT");
-	query->hits_set = 1;
-	query->bytes_set = 1;
-	query->hits = count.frames;
-	query->bytes = count.bytes;
+	rxlab_flow_tell_count(&count, query);
 	return 0;
 }
 
@@ -192,9 +207,7 @@ query_age(const struct rxlab_dev *d, struct rte_flow *flow, struct rte_flow_quer
 
 	if (rxlab_flow_fault(ret, &fault, NULL, flow, error) != 0)
 		return ret;
-	query->aged = age.old;
-	query->sec_since_last_hit_valid = 1;
-	query->sec_since_last_hit = RTE_MIN(age.idle_s, RTE_BIT32(24) - 1);
+	rxlab_flow_tell_age(&age, query);
 	return 0;
 }
 
@@ -239,6 +252,14 @@ get_aged_flows(struct rte_eth_dev *dev, void **contexts, uint32_t nb_contexts, s
 	return (int)(nb_contexts == 0 ? old : RTE_MIN(old, nb_contexts));
 }
 
+/* There are no queues of old rules: flags of rte_flow_configure() are refused. */
+static int
+get_q_aged_flows(struct rte_eth_dev *dev, uint32_t queue __rte_unused, void **contexts, uint32_t nb_contexts,
+		struct rte_flow_error *error)
+{
+	return get_aged_flows(dev, contexts, nb_contexts, error);
+}
+
 int
 rxlab_flow_ops_get(struct rte_eth_dev *dev __rte_unused, const struct rte_flow_ops **ops)
 {
@@ -250,6 +271,11 @@ rxlab_flow_ops_get(struct rte_eth_dev *dev __rte_unused, const struct rte_flow_o
 		.query = query,
 		.isolate = isolate,
 		.get_aged_flows = get_aged_flows,
+		.get_q_aged_flows = get_q_aged_flows,
+		.action_handle_create = rxlab_flow_handle_create,
+		.action_handle_destroy = rxlab_flow_handle_destroy,
+		.action_handle_update = rxlab_flow_handle_update,
+		.action_handle_query = rxlab_flow_handle_query,
 		.info_get = rxlab_flow_info_get,
 		.configure = rxlab_flow_configure,
 		.pattern_template_create = rxlab_flow_pattern_template_create,
@@ -262,6 +288,10 @@ rxlab_flow_ops_get(struct rte_eth_dev *dev __rte_unused, const struct rte_flow_o
 		.async_destroy = rxlab_flow_async_destroy,
 		.push = rxlab_flow_push,
 		.pull = rxlab_flow_pull,
+		.async_action_handle_create = rxlab_flow_async_handle_create,
+		.async_action_handle_destroy = rxlab_flow_async_handle_destroy,
+		.async_action_handle_update = rxlab_flow_async_handle_update,
+		.async_action_handle_query = rxlab_flow_async_handle_query,
 	};
 
 	*ops = &flow_ops;

@@ -51,7 +51,21 @@ int rxlab_flow_parse(const struct rxlab_dev *d, const struct rte_flow_attr *attr
 int rxlab_flow_attr(const struct rte_flow_attr *attr, struct rte_flow_error *error);
 int rxlab_flow_fault(int ret, const struct rxlab_flow_fault *fault, const struct rxlab_flow_parsed *p,
 		const void *handle, struct rte_flow_error *error);
-struct rte_flow *rxlab_flow_add(const struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit,
+struct rte_flow *rxlab_flow_add(struct rxlab_dev *d, const struct rxlab_flow_parsed *p, bool commit,
+		struct rte_flow_error *error);
+
+void rxlab_flow_tell_count(const struct rxlab_flow_count *count, struct rte_flow_query_count *query);
+void rxlab_flow_tell_age(const struct rxlab_flow_age *age, struct rte_flow_query_age *query);
+
+/* rxlab_flow_indirect.c */
+struct rte_flow_action_handle *rxlab_flow_handle_create(struct rte_eth_dev *dev,
+		const struct rte_flow_indir_action_conf *conf, const struct rte_flow_action *action,
+		struct rte_flow_error *error);
+int rxlab_flow_handle_destroy(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle,
+		struct rte_flow_error *error);
+int rxlab_flow_handle_update(struct rte_eth_dev *dev, struct rte_flow_action_handle *handle, const void *update,
+		struct rte_flow_error *error);
+int rxlab_flow_handle_query(struct rte_eth_dev *dev, const struct rte_flow_action_handle *handle, void *data,
 		struct rte_flow_error *error);
 
 /* rxlab_flow_template.c */
@@ -98,5 +112,15 @@ int rxlab_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue, const stru
 int rxlab_flow_push(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_error *error);
 int rxlab_flow_pull(struct rte_eth_dev *dev, uint32_t queue, struct rte_flow_op_result results[], uint16_t n,
 		struct rte_flow_error *error);
+
+struct rte_flow_action_handle *rxlab_flow_async_handle_create(struct rte_eth_dev *dev, uint32_t queue,
+		const struct rte_flow_op_attr *attr, const struct rte_flow_indir_action_conf *conf,
+		const struct rte_flow_action *action, void *user_data, struct rte_flow_error *error);
+int rxlab_flow_async_handle_destroy(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
+		struct rte_flow_action_handle *handle, void *user_data, struct rte_flow_error *error);
+int rxlab_flow_async_handle_update(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
+		struct rte_flow_action_handle *handle, const void *update, void *user_data, struct rte_flow_error *error);
+int rxlab_flow_async_handle_query(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
+		const struct rte_flow_action_handle *handle, void *data, void *user_data, struct rte_flow_error *error);
 
 #endif /* RXLAB_FLOW_H */

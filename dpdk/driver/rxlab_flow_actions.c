@@ -7,8 +7,8 @@
 
 #include "rxlab_flow.h"
 
-#define ALLOWED "VOID, QUEUE, RSS, DROP, JUMP, MARK, FLAG, SET_META, SET_TAG, COUNT, AGE, SET_MAC_*, " \
-	"SET_IPV4_*, SET_IPV6_*, SET_TP_*, SET_TTL, VXLAN_ENCAP, VXLAN_DECAP"
+#define ALLOWED "VOID, QUEUE, RSS, DROP, JUMP, MARK, FLAG, SET_META, SET_TAG, COUNT, AGE, INDIRECT, SET_MAC_*, " \
+	"SET_IPV4_*, SET_IPV6_*, SET_TP_*, SET_TTL, DEC_TTL, VXLAN_ENCAP, VXLAN_DECAP"
 
 /* A list on its way. */
 struct walk {
@@ -134,6 +134,7 @@ needs_conf(enum rte_flow_action_type type)
 	case RTE_FLOW_ACTION_TYPE_SET_META:
 	case RTE_FLOW_ACTION_TYPE_SET_TAG:
 	case RTE_FLOW_ACTION_TYPE_AGE:
+	case RTE_FLOW_ACTION_TYPE_INDIRECT:
 		return true;
 	default:
 		return false;
@@ -147,6 +148,7 @@ take(struct walk *w)
 	const struct rte_flow_action_set_tag *tag = w->action->conf;
 	const struct rte_flow_action_jump *jump = w->action->conf;
 	const struct rte_flow_action_mark *mark = w->action->conf;
+	uint64_t name;
 	int ret;
 
 	if (needs_conf(w->action->type) && w->action->conf == NULL)
@@ -175,6 +177,10 @@ take(struct walk *w)
 		return add(w, RXLAB_FLOW_ACT_COUNT, 0, 0, 0);
 	case RTE_FLOW_ACTION_TYPE_AGE:
 		return take_age(w);
+	case RTE_FLOW_ACTION_TYPE_INDIRECT:
+		/* The handle itself, which is a name. */
+		name = (uintptr_t)w->action->conf;
+		return add(w, RXLAB_FLOW_ACT_SHARED, (uint32_t)name, (uint32_t)(name >> 32), 0);
 	default:
 		if (rxlab_flow_edit(w->action, w->p, w->error, &ret))
 			return ret;

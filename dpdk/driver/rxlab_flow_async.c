@@ -143,7 +143,7 @@ rxlab_flow_async_create(struct rte_eth_dev *dev, uint32_t queue, const struct rt
 		const struct rte_flow_action actions[], uint8_t actions_index, void *user_data,
 		struct rte_flow_error *error)
 {
-	const struct rxlab_dev *d = rxlab_dev_of(dev);
+	struct rxlab_dev *d = rxlab_dev_of(dev);
 	struct rte_flow_item items[RXLAB_FLOW_LIST];
 	struct rte_flow_action list[RXLAB_FLOW_LIST];
 	struct queue *q = queue_for(d, queue, error);
@@ -183,6 +183,49 @@ rxlab_flow_async_destroy(struct rte_eth_dev *dev, uint32_t queue, const struct r
 		return rxlab_flow_fault(ret, &fault, NULL, flow, error);
 	done(q, attr->postpone, user_data);
 	return 0;
+}
+
+struct rte_flow_action_handle *
+rxlab_flow_async_handle_create(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
+		const struct rte_flow_indir_action_conf *conf, const struct rte_flow_action *action, void *user_data,
+		struct rte_flow_error *error)
+{
+	struct queue *q = queue_for(rxlab_dev_of(dev), queue, error);
+	struct rte_flow_action_handle *handle = q == NULL ? NULL : rxlab_flow_handle_create(dev, conf, action, error);
+
+	if (handle != NULL)
+		done(q, attr->postpone, user_data);
+	return handle;
+}
+
+/* An operation on a handle, done if there is room for its result. */
+#define ASYNC(operation) do { \
+		struct queue *q = queue_for(rxlab_dev_of(dev), queue, error); \
+		int ret = q == NULL ? -rte_errno : (operation); \
+		if (ret == 0) \
+			done(q, attr->postpone, user_data); \
+		return ret; \
+	} while (0)
+
+int
+rxlab_flow_async_handle_destroy(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
+		struct rte_flow_action_handle *handle, void *user_data, struct rte_flow_error *error)
+{
+	ASYNC(rxlab_flow_handle_destroy(dev, handle, error));
+}
+
+int
+rxlab_flow_async_handle_update(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
+		struct rte_flow_action_handle *handle, const void *update, void *user_data, struct rte_flow_error *error)
+{
+	ASYNC(rxlab_flow_handle_update(dev, handle, update, error));
+}
+
+int
+rxlab_flow_async_handle_query(struct rte_eth_dev *dev, uint32_t queue, const struct rte_flow_op_attr *attr,
+		const struct rte_flow_action_handle *handle, void *data, void *user_data, struct rte_flow_error *error)
+{
+	ASYNC(rxlab_flow_handle_query(dev, handle, data, error));
 }
 
 int

@@ -130,6 +130,7 @@ bool
 rxlab_flow_edit(const struct rte_flow_action *action, struct rxlab_flow_parsed *p, struct rte_flow_error *error, int *ret)
 {
 	const struct rxlab_flow_action decap = { .act = RXLAB_FLOW_ACT_VXLAN_DECAP };
+	const struct rxlab_flow_action dec_ttl = { .act = RXLAB_FLOW_ACT_DEC_TTL };
 	unsigned int i;
 
 	for (i = 0; i < RTE_DIM(setters); i++) {
@@ -139,6 +140,9 @@ rxlab_flow_edit(const struct rte_flow_action *action, struct rxlab_flow_parsed *
 		}
 	}
 	switch (action->type) {
+	case RTE_FLOW_ACTION_TYPE_DEC_TTL:
+		*ret = rxlab_flow_add_action(p, action, &dec_ttl, error);
+		return true;
 	case RTE_FLOW_ACTION_TYPE_VXLAN_DECAP:
 		*ret = rxlab_flow_add_action(p, action, &decap, error);
 		return true;

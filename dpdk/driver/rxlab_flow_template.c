@@ -137,6 +137,9 @@ is_fixed(const struct rte_flow_action *mask)
 	const uint8_t *bytes = mask->conf;
 	size_t i;
 
+	/* A handle is no address. */
+	if (mask->type == RTE_FLOW_ACTION_TYPE_INDIRECT)
+		return mask->conf != NULL;
 	for (i = 0; bytes != NULL && i < conf_size(mask->type); i++) {
 		if (bytes[i] != 0)
 			return true;

@@ -90,7 +90,7 @@ rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 		.nb_queues = 1,
 	};
 	info->dev_capa &= ~(RTE_ETH_DEV_CAPA_RUNTIME_RX_QUEUE_SETUP | RTE_ETH_DEV_CAPA_RUNTIME_TX_QUEUE_SETUP);
-	info->dev_capa |= RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP;
+	info->dev_capa |= RTE_ETH_DEV_CAPA_FLOW_RULE_KEEP | RTE_ETH_DEV_CAPA_FLOW_SHARED_OBJECT_KEEP;
 	return 0;
 }
 

@@ -614,6 +614,14 @@ enum rxlab_flow_act
    * Puts the rule's tunnel on.
    */
   RXLAB_FLOW_ACT_VXLAN_ENCAP,
+  /**
+   * Takes one from the time to live, or the hop limit.
+   */
+  RXLAB_FLOW_ACT_DEC_TTL,
+  /**
+   * The shared action of name `b << 32 | a`.
+   */
+  RXLAB_FLOW_ACT_SHARED,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1366,6 +1374,23 @@ int rxlab_flow_age(const struct rxlab_port *port,
                    struct rxlab_flow_fault *fault);
 
 /**
+ * Whether any rule grows old: then `rxlab_flow_look` is to be called once in an eighth of a second.
+ *
+ * # Safety
+ * As [`rxlab_flow_limit`].
+ */
+bool rxlab_flow_ages(const struct rxlab_port *port);
+
+/**
+ * Looks at rules that may have grown old. Whether any has since it was last asked which are (`rxlab_flow_aged`): it is
+ * told once.
+ *
+ * # Safety
+ * As [`rxlab_flow_limit`].
+ */
+bool rxlab_flow_look(const struct rxlab_port *port);
+
+/**
  * What old rules are told by, at most `n` of them; how many rules are old.
  *
  * # Safety
@@ -1666,6 +1691,84 @@ uint32_t rxlab_txq_drain(struct rxlab_txq *q);
  */
 int rxlab_txq_status(struct rxlab_txq *q,
                      uint16_t offset);
+
+/**
+ * Makes an action that rules may share, COUNT, AGE or RSS: that of `rule`, which has no other. Its name into `*name`.
+ *
+ * # Safety
+ * `port` is from `rxlab_port_new`, `rule` and what it names are filled in, `name` and `fault` are there.
+ */
+int rxlab_flow_share(const struct rxlab_port *port,
+                     const struct rxlab_flow_rule *rule,
+                     uint64_t *name,
+                     struct rxlab_flow_fault *fault);
+
+/**
+ * Removes an action that no rule has any more.
+ *
+ * # Safety
+ * `port` is from `rxlab_port_new`, `fault` is there.
+ */
+int rxlab_flow_unshare(const struct rxlab_port *port,
+                       uint64_t name,
+                       struct rxlab_flow_fault *fault);
+
+/**
+ * What an action is, a `FlowAct`, into `*act`.
+ *
+ * # Safety
+ * As [`rxlab_flow_unshare`]; `act` is there.
+ */
+int rxlab_flow_shared_act(const struct rxlab_port *port,
+                          uint64_t name,
+                          uint8_t *act,
+                          struct rxlab_flow_fault *fault);
+
+/**
+ * What all rules of a COUNT have counted since it was made or reset.
+ *
+ * # Safety
+ * As [`rxlab_flow_unshare`]; `count` is there.
+ */
+int rxlab_flow_shared_count(const struct rxlab_port *port,
+                            uint64_t name,
+                            bool reset,
+                            struct rxlab_flow_count *count,
+                            struct rxlab_flow_fault *fault);
+
+/**
+ * How old an AGE is.
+ *
+ * # Safety
+ * As [`rxlab_flow_unshare`]; `age` is there.
+ */
+int rxlab_flow_shared_age(const struct rxlab_port *port,
+                          uint64_t name,
+                          struct rxlab_flow_age *age,
+                          struct rxlab_flow_fault *fault);
+
+/**
+ * Changes an AGE: it is old after `seconds` without a frame, 0 for never, -1 for as before. With `touch` they begin now.
+ *
+ * # Safety
+ * As [`rxlab_flow_unshare`].
+ */
+int rxlab_flow_update_age(const struct rxlab_port *port,
+                          uint64_t name,
+                          int32_t seconds,
+                          bool touch,
+                          struct rxlab_flow_fault *fault);
+
+/**
+ * Changes an RSS to that of `rule`, for all rules that have it.
+ *
+ * # Safety
+ * As [`rxlab_flow_share`].
+ */
+int rxlab_flow_update_rss(const struct rxlab_port *port,
+                          uint64_t name,
+                          const struct rxlab_flow_rule *rule,
+                          struct rxlab_flow_fault *fault);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -114,10 +114,13 @@ gone() {
 	! kill -0 "$1" 2>/dev/null
 }
 
-# compiled NAME: the program of src/NAME.c
+# compiled NAME: the program of src/NAME.c, and of src/NAME/ if it is too long for a file
 compiled() {
-	# shellcheck disable=SC2046
-	cc -O2 -Wall -Wextra -Werror $(pkg-config --cflags libdpdk) "$tests/src/$1.c" -o "$tmp/$1" $(pkg-config --libs libdpdk) || return
+	local parts
+	parts=$(compgen -G "$tests/src/$1/*.c" || true)
+	# shellcheck disable=SC2046,SC2086
+	cc -O2 -Wall -Wextra -Werror $(pkg-config --cflags libdpdk) "$tests/src/$1.c" $parts -o "$tmp/$1" $(pkg-config --libs libdpdk) ||
+		return
 	echo "$tmp/$1"
 }
 

@@ -47,6 +47,8 @@ pub enum Action {
         /// Its new value.
         value: u128,
     },
+    /// Takes one from the time to live of the outer IPv4 header, or from the hop limit of IPv6. 0 stays 0.
+    DecTtl,
     /// Takes Ethernet, IP, UDP and VXLAN headers off.
     VxlanDecap,
     /// Puts these headers on.
@@ -88,7 +90,7 @@ pub(crate) enum Fate {
 impl Action {
     /// Whether it is done to the frame's bytes.
     pub(crate) fn edits(&self) -> bool {
-        matches!(self, Action::Set { .. } | Action::VxlanDecap | Action::VxlanEncap(_))
+        matches!(self, Action::Set { .. } | Action::DecTtl | Action::VxlanDecap | Action::VxlanEncap(_))
     }
 
     fn fate(&self) -> Option<Fate> {
@@ -211,6 +213,7 @@ mod tests {
         assert_eq!(why(&[set(Field::EthType, 0)]), Err((0, ActionError::Fixed(Field::EthType))));
         assert_eq!(why(&[set(Field::Ipv4Ttl, 256)]), Err((0, ActionError::Value(Field::Ipv4Ttl))));
         assert_eq!(why(&[set(Field::Ipv4Ttl, 1), set(Field::Ipv4Ttl, 2), Action::Drop]), Ok(Fate::Drop));
+        assert_eq!(why(&[Action::DecTtl, Action::DecTtl, Action::Drop]), Err((1, ActionError::Twice)));
         assert_eq!(why(&[Action::VxlanDecap, Action::Drop]), Err((0, ActionError::NoVxlan)));
         assert_eq!(why(&[Action::VxlanEncap(vxlan(1 << 24))]), Err((0, ActionError::Vni(1 << 24))));
         assert_eq!(why(&[Action::VxlanEncap(vxlan(1)), Action::Drop]), Ok(Fate::Drop));

@@ -7,7 +7,7 @@ mod sums;
 use arrayvec::ArrayVec;
 
 use crate::action::Action;
-use crate::field::{Field, Layer};
+use crate::field::{Field, Layer, TTL};
 use crate::key::Key;
 
 /// Bytes of a frame in which fields are set. Headers behind them stay as they are.
@@ -61,7 +61,10 @@ impl Edited {
     /// The frame would grow too long.
     pub fn apply(&mut self, action: &Action) -> Result<(), TooLong> {
         match action {
-            Action::Set { field, value } => self.set(*field, *value),
+            Action::Set { field, value } => self.change(*field, |_| *value),
+            Action::DecTtl => {
+                TTL.into_iter().for_each(|field| self.change(field, |ttl| ttl.saturating_sub(1)))
+            }
             Action::VxlanDecap => self.decap(),
             Action::VxlanEncap(vxlan) => self.encap(vxlan)?,
             _ => {}
@@ -69,8 +72,8 @@ impl Edited {
         Ok(())
     }
 
-    /// Sets a field of the outer headers, where its header is there.
-    fn set(&mut self, field: Field, value: u128) {
+    /// Changes a field of the outer headers, where its header is there.
+    fn change(&mut self, field: Field, change: impl Fn(u128) -> u128) {
         let parsed = packet::parse(&self.head);
         let there = Key::read(&self.head, &parsed).get(Layer::Outer, field).is_some();
         let Some(place) = place::of(field, &parsed, &self.head).filter(|_| there) else { return };
@@ -80,6 +83,7 @@ impl Edited {
             words.copy_from_slice(bytes);
             let old = <[u8; 16]>::try_from(&whole[..]).map_or(0, u128::from_be_bytes);
             let mask = field.largest() << place.shift;
+            let value = change((old & mask) >> place.shift);
             let new = (old & !mask | value << place.shift & mask).to_be_bytes();
             sums::replace(&mut self.head, &parsed, place.at, &new[16 - place.bytes..]);
         }

@@ -224,6 +224,9 @@ pub(crate) struct Place {
     pub(crate) bits: u32,
 }
 
+/// Where a frame has its time to live: in one of these.
+pub(crate) const TTL: [Field; 2] = [Field::Ipv4Ttl, Field::Ipv6Hops];
+
 impl Field {
     /// All of them.
     pub const ALL: &[Field] = <Field as strum::VariantArray>::VARIANTS;

@@ -7,7 +7,7 @@ use crossbeam_epoch::Guard;
 
 use crate::action::{Action, Fate};
 use crate::arena::Count;
-use crate::field::{Field, Layer};
+use crate::field::{Field, Layer, TTL};
 use crate::key::Key;
 use crate::search;
 use crate::shared::Shared;
@@ -207,6 +207,12 @@ impl Action {
                 }
             }
             Action::Set { field, value } => key.set(Layer::Outer, field, value, field.largest()),
+            Action::DecTtl => {
+                for field in TTL {
+                    let ttl = key.get(Layer::Outer, field).unwrap_or(0).saturating_sub(1);
+                    key.set(Layer::Outer, field, ttl, field.largest());
+                }
+            }
             Action::VxlanDecap => key.decap(),
             _ => {}
         }

@@ -19,6 +19,7 @@ mod actions;
 mod commands;
 mod items;
 mod pattern;
+mod print;
 mod range;
 mod value;
 mod words;

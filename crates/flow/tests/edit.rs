@@ -32,15 +32,20 @@ fn shapes() -> impl Strategy<Value = Shape> {
 
 impl Shape {
     fn frame(&self) -> Vec<u8> {
+        self.frame_of(64)
+    }
+
+    /// With a time to live, or hop limit.
+    fn frame_of(&self, ttl: u8) -> Vec<u8> {
         let [src, dst] = self.addresses;
         let [sport, dport] = self.ports;
         let v4 = |a: [u8; 16]| a.first_chunk::<4>().copied().unwrap();
         let link = PacketBuilder::ethernet2([1, 2, 3, 4, 5, 6], [7, 8, 9, 10, 11, 12]);
         let ip = match (self.vlan, self.v6) {
-            (false, false) => link.ipv4(v4(src), v4(dst), 64),
-            (false, true) => link.ipv6(src, dst, 64),
-            (true, false) => link.single_vlan(VlanId::try_new(7).unwrap()).ipv4(v4(src), v4(dst), 64),
-            (true, true) => link.single_vlan(VlanId::try_new(7).unwrap()).ipv6(src, dst, 64),
+            (false, false) => link.ipv4(v4(src), v4(dst), ttl),
+            (false, true) => link.ipv6(src, dst, ttl),
+            (true, false) => link.single_vlan(VlanId::try_new(7).unwrap()).ipv4(v4(src), v4(dst), ttl),
+            (true, true) => link.single_vlan(VlanId::try_new(7).unwrap()).ipv6(src, dst, ttl),
         };
         let mut frame = Vec::new();
         match (self.proto, self.v6) {
@@ -127,6 +132,25 @@ proptest! {
         }
     }
 
+    /// The frame is the one that its sender would have made with one less.
+    #[test]
+    fn a_time_to_live_is_one_less_with_its_checksum(shape in shapes(), ttl in prop_oneof![0..3_u8, any::<u8>()]) {
+        let frame = shape.frame_of(ttl);
+        let mut edited = Edited::new(&frame, frame.len() as u32);
+        edited.apply(&Action::DecTtl).unwrap();
+        let (now, less) = (whole(&edited, &frame), shape.frame_of(ttl.saturating_sub(1)));
+        prop_assert_eq!(read(&now), read(&less));
+        let header = usize::from(packet::parse(&now).l3);
+        if !shape.v6 {
+            // 0 and 0xffff are the same sum.
+            let sum = |frame: &[u8]| same(u16::from_be_bytes([frame[header + 10], frame[header + 11]]));
+            prop_assert_eq!(sum(&now), sum(&less));
+        }
+        let differs = |(at, (a, b)): (usize, (&u8, &u8))| (a != b).then_some(at);
+        let changed = now.iter().zip(&less).enumerate().filter_map(differs);
+        prop_assert!(changed.into_iter().all(|at| matches!(at - header, 10 | 11)));
+    }
+
     #[test]
     fn what_was_put_on_is_taken_off(shape in shapes(), v6 in any::<bool>(), vni in 0..1_u32 << 24, sport in any::<u16>()) {
         let frame = shape.frame();
@@ -165,7 +189,8 @@ proptest! {
     fn no_bytes_and_no_value_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..400), len in 0..500_u32, value in any::<u128>()) {
         for field in Field::ALL {
             let mut edited = Edited::new(&bytes, len);
-            for action in [Action::Set { field: *field, value: value & field.largest() }, Action::VxlanDecap] {
+            let set = Action::Set { field: *field, value: value & field.largest() };
+            for action in [set, Action::DecTtl, Action::VxlanDecap] {
                 edited.apply(&action).unwrap();
             }
             prop_assert!(edited.head().len() <= HEAD && edited.rest_from() <= len.max(bytes.len() as u32));
@@ -218,4 +243,31 @@ fn a_verdict_edits_in_the_order_of_its_rules() {
         [Some(5), Some(53)]
     );
     assert!(sums(&now).iter().all(|[is, should]| is == should));
+}
+
+/// What reaches 0 goes on with it, and the next group may tell it apart.
+#[test]
+fn a_rule_finds_what_reached_its_end() {
+    let mut tables = Writer::new(Limits::for_rules(10)).unwrap();
+    let ended = Match::any().field(Layer::Outer, Field::Ipv4Ttl, 0).unwrap();
+    let dec = [Action::DecTtl, Action::Jump(1)];
+    for (group, priority, matching, actions) in [
+        (0, 0, Match::any(), &dec[..]),
+        (1, 0, ended, &[Action::Queue(9)]),
+        (1, 1, Match::any(), &[Action::Queue(1)]),
+    ] {
+        tables.insert(&Rule { group, priority, matching, actions: actions.into() }).unwrap();
+    }
+    tables.commit();
+    let addresses = [[1; 16], [2; 16]];
+    let shape = Shape { v6: false, vlan: false, proto: 17, addresses, ports: [1, 2], payload: vec![0; 20] };
+    let reader = tables.reader();
+    let burst = reader.burst(0);
+    for (ttl, queue, left) in [(0, 9, 0), (1, 9, 0), (2, 1, 1), (255, 1, 254)] {
+        let frame = shape.frame_of(ttl);
+        let verdict = burst.classify(&mut read(&frame), frame.len() as u32);
+        assert_eq!(verdict.ending, Ending::Queue(queue));
+        let now = whole(&verdict.edit(&frame, frame.len() as u32).unwrap(), &frame);
+        assert_eq!(read(&now).get(Layer::Outer, Field::Ipv4Ttl), Some(left));
+    }
 }

@@ -204,7 +204,7 @@ const BAD: [(&str, &[&str]); 49] = [
     ("flow create 0 pattern vlan tci is 1 ^vid is 2 / end", &["VlanTci", "another value"]),
     ("flow create 0 pattern end actions ^end", &["no fate"]),
     ("flow create 0 pattern end actions ^passthru / end", &["`passthru`", "no action"]),
-    ("flow create 0 pattern end actions ^dec_ttl / drop / end", &["`dec_ttl`", "set_ttl"]),
+    ("flow create 0 pattern end actions ^dec_tcp_seq / drop / end", &["`dec_tcp_seq`", "dec_ttl"]),
     ("flow create 0 pattern end actions queue ^/ end", &["`queue` needs `index`"]),
     ("flow create 0 pattern end actions mark id ^4294967296 / end", &["4294967295"]),
     ("flow create 0 pattern end actions drop / ^queue index 3 / end", &["a second fate"]),

@@ -5,6 +5,7 @@
 //! headers could be followed.
 
 mod bits;
+mod bulk;
 mod checksums;
 mod filter;
 mod incoming;
@@ -16,6 +17,7 @@ use packet::{ETHERNET, Parsed, Steering};
 use rings::{Frame, Outcome, Rest};
 
 pub use bits::{CHECKSUMS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, META};
+pub use bulk::Admitted;
 pub use filter::{Filter, GROUPS, MACS};
 pub use incoming::Incoming;
 pub use tables::{CONTEXTS, Contexts, Tables};
@@ -116,10 +118,7 @@ impl<C: Choose> Pipeline<C> {
     /// # Errors
     /// As there.
     pub fn admit_by(&self, choice: &impl Choose, f: &Incoming<'_>) -> Result<Class, Outcome> {
-        match f.rest {
-            Rest::Pieces(more) => self.look(choice, f, &headers(f.head, more)),
-            _ => self.look(choice, f, f.head),
-        }
+        with_head(f, |head| self.look(choice, f, head))
     }
 
     /// [`admit`](Self::admit) for what most frames are, in one piece and passing; `None` leaves it to
@@ -174,12 +173,32 @@ impl<C: Choose> Pipeline<C> {
         head: &[u8],
         parsed: Parsed,
     ) -> Result<Class, Outcome> {
-        let seen = Class { queue: 0, rss: 0, kind: parsed.kind, mark: 0, flow: 0, cost: self.pace };
-        let mut class = choice.choose(&parsed, head, f.len, seen)?;
-        if self.checks.checksums {
-            class.kind |= f.verify(parsed);
+        let class = choice.choose(&parsed, head, f.len, self.seen(&parsed))?;
+        Ok(self.verified(f, parsed, class))
+    }
+
+    /// What is known of a frame behind the parser.
+    #[inline(always)]
+    fn seen(&self, parsed: &Parsed) -> Class {
+        Class { queue: 0, rss: 0, kind: parsed.kind, mark: 0, flow: 0, cost: self.pace }
+    }
+
+    /// The class of a frame that goes on, with the verdict on its checksums if that is asked for.
+    #[inline(always)]
+    fn verified(&self, f: &Incoming<'_>, parsed: Parsed, class: Class) -> Class {
+        match self.checks.checksums {
+            true => Class { kind: class.kind | f.verify(parsed), ..class },
+            false => class,
         }
-        Ok(class)
+    }
+}
+
+/// The first bytes of a frame in one piece, for `look`.
+#[inline(always)]
+fn with_head<R>(f: &Incoming<'_>, look: impl FnOnce(&[u8]) -> R) -> R {
+    match f.rest {
+        Rest::Pieces(more) => look(&headers(f.head, more)),
+        _ => look(f.head),
     }
 }
 

@@ -97,6 +97,21 @@ fn a_context_spreads_over_its_own_queues() {
     assert_eq!(card.meets(&Incoming::whole(&frame(8), 60), false), Err(Outcome::FlowMiss), "no such context");
 }
 
+/// In a burst that has begun, too.
+#[test]
+fn a_context_that_is_replaced_spreads_over_others() {
+    let card = Card::new(&[rule(0, 9, &[Action::Rss(0)])]);
+    let to = |queue| Rss::new(&packet::SYMMETRIC_KEY, &[queue]).unwrap();
+    assert_eq!(card.contexts.add(&to(1)), Some(0));
+    let reader = card.writer.reader();
+    let tables = Tables::begin(&reader, &card.contexts, &card.pipeline.choice, QUEUES, false, 0);
+    for queue in [1, 3, 2] {
+        card.contexts.replace(0, &to(queue));
+        let class = card.pipeline.admit_by(&tables, &Incoming::whole(&frame(9), 60));
+        assert_eq!(class.map(|class| class.queue), Ok(queue));
+    }
+}
+
 #[test]
 fn contexts_are_used_again_once_all_bursts_have_ended() {
     let contexts = Arc::<Contexts>::default();

@@ -9,6 +9,7 @@ mod names;
 mod nic_core;
 mod port;
 mod queue;
+mod shared;
 
 use core::ffi::{CStr, c_char, c_int};
 
@@ -20,6 +21,7 @@ pub use names::*;
 pub use nic_core::*;
 pub use port::*;
 pub use queue::*;
+pub use shared::*;
 
 // The types and constants of these calls.
 pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, OUTCOMES, RxCounters, TxCounters};

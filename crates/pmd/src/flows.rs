@@ -2,9 +2,12 @@
 //!
 //! Control threads take turns by a lock that the engine knows nothing of. Tables take no memory before the first rule.
 
+mod ages;
 mod clock;
 mod fault;
+mod raw;
 mod rules;
+mod shared;
 #[cfg(test)]
 mod tests;
 mod wanted;
@@ -18,15 +21,21 @@ use packet::Rss;
 
 pub(crate) use fault::Fault;
 pub use fault::FlowPart;
+pub use raw::{FLAG, FlowAct, FlowAction, FlowRule, FlowTerm, FlowTermKind, FlowVxlan, LAST_MARK};
 use rules::Rules;
 pub(crate) use wanted::Wanted;
-pub use wanted::{FLAG, FlowAct, FlowAction, FlowRule, FlowTerm, FlowTermKind, FlowVxlan, LAST_MARK};
+
+/// Rules that are looked at, for whether they have grown old, while other threads wait. Assumed: 10 to 100 000 change nothing
+/// but for how long.
+const LOOKS: usize = 1000;
 
 /// The flow rules of a port.
 pub(crate) struct Flows {
     /// Whether the engine looks frames up: there are rules, or the port is isolated.
     active: AtomicBool,
     isolated: AtomicBool,
+    /// Whether any rule grows old.
+    ages: AtomicBool,
     tables: OnceLock<Lookup>,
     rules: Mutex<Option<Rules>>,
     /// The most rules.
@@ -45,6 +54,7 @@ impl Flows {
         Flows {
             active: AtomicBool::new(false),
             isolated: AtomicBool::new(false),
+            ages: AtomicBool::new(false),
             tables: OnceLock::new(),
             rules: Mutex::default(),
             most,
@@ -117,6 +127,27 @@ impl Flows {
         if self.tables.get().is_none() { Ok(()) } else { self.with(Rules::flush) }
     }
 
+    /// Whether any rule grows old.
+    pub(crate) fn ages(&self) -> bool {
+        // Relaxed: who added such a rule sees it, or somebody who removed it.
+        self.ages.load(Ordering::Relaxed)
+    }
+
+    /// Looks at rules that may have grown old, a few at a time, so that threads that change rules come between. Whether
+    /// the application is to hear of it.
+    pub(crate) fn look(&self) -> bool {
+        let mut more = self.tables.get().is_some();
+        let mut news = false;
+        while more && !news {
+            let looked = self.with(|rules| {
+                more = rules.look(LOOKS);
+                Ok(rules.tell_of_age())
+            });
+            news = looked.unwrap_or_default();
+        }
+        news
+    }
+
     /// What old rules are told by.
     pub(crate) fn aged(&self) -> Vec<u64> {
         if self.tables.get().is_none() {
@@ -145,5 +176,6 @@ impl Flows {
     fn tell(&self, rules: &Rules) {
         let active = rules.len() > 0 || self.isolated.load(Ordering::Relaxed); // as `active`
         self.active.store(active, Ordering::Relaxed); // as `active`
+        self.ages.store(rules.ages(), Ordering::Relaxed); // as `ages`
     }
 }

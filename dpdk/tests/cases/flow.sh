@@ -1,7 +1,8 @@
 # What rte_flow's calls do: each item and action, what is refused and which part is named, templates, threads that change
-# rules while frames flow, and what is left after a close.
+# rules while frames flow, four that insert and one that destroys, the event that rules are old, actions that
+# rules share, and what is left after a close.
 # each: interface
-# limit: 90
+# limit: 240
 interface=$1
 source "$(dirname "$0")/../lib.sh"
 program=$(compiled flow)

@@ -41,4 +41,5 @@ takes --ether --ipv4 --vxlan-encap --queue
 takes --ether --ipv4 --queue --group=3 --random-priority=8,1
 takes --ether --ipv4 --count --queue --cores=2
 refuses "allowed are VOID" --ether --ipv4 --gtp --queue
-refuses "allowed are VOID" --ether --ipv4 --queue --dec-ttl
+takes --ether --ipv4 --udp --dec-ttl --queue
+refuses "allowed are VOID" --ether --ipv4 --queue --inc-tcp-seq

@@ -1,4 +1,4 @@
-# testpmd's flow commands, unmodified: validate, create, list, query, destroy, flush, isolate, and the asynchronous ones; what
+# testpmd's flow commands, unmodified: validate, create, list, query, destroy, flush, isolate, aged, indirect actions, and the asynchronous ones; what
 # they do is seen by where the frames of a generator go.
 # each: interface
 # limit: 120
@@ -46,7 +46,7 @@ told() { # TEXT
 }
 
 pmd "${small[@]}" "$(rxlab 0 "$(generator 64 256),rx_rate=0.002")" -- -i --nb-cores=1 --rxq=$queues --txq=$queues --rxd=256 \
-	--txd=256 --total-num-mbufs=8192 --forward-mode=rxonly --rss-udp
+	--txd=256 --total-num-mbufs=8192 --forward-mode=rxonly --rss-udp --print-event=flow_aged
 must_go "no rule" "1 1 1 1"
 
 flow 'Flow rule validated' "validate 0 ingress pattern eth / ipv4 / udp / end actions count / queue index 2 / end"
@@ -87,8 +87,25 @@ tell "start"
 sleep 0.3
 flow 'aged: 0' "query 0 0 age"
 flow 'aged: 1' "query 0 1 age"
+until_true 10 grep -aq 'Port 0: flow aged event' "$tmp/pmd.log" || fail "no event that a rule is old"
 flow '^Flow +.1' "aged 0"
+flow 'Flow rule #1 destroyed' "aged 0 destroy"
+flow 'total aged flows: 0' "aged 0"
+if ask "flow list 0" | grep -q '^1'; then fail "an old rule is still there"; fi
 tell "stop"
+
+tell "flow flush 0"
+flow 'Indirect action #1 created' "indirect_action 0 create action_id 1 ingress action count / end"
+flow 'Indirect action #2 created' "indirect_action 0 create action_id 2 ingress action rss queues 1 end / end"
+flow 'Flow rule #0 created' "create 0 ingress pattern eth / ipv4 / end actions indirect 1 / indirect 2 / end"
+must_go "an indirect RSS" "0 1 0 0"
+flow 'hits: [1-9]' "indirect_action 0 query 1"
+flow 'Indirect action #2 updated' "indirect_action 0 update 2 action rss queues 2 3 end / end"
+must_go "an indirect RSS that was updated" "0 0 1 1"
+flow 'have this indirect action: destroy them first' "indirect_action 0 destroy action_id 1"
+tell "flow flush 0"
+flow 'Indirect action #1 destroyed' "indirect_action 0 destroy action_id 1"
+flow 'Indirect action #2 destroyed' "indirect_action 0 destroy action_id 2"
 
 # testpmd takes a port's rules away when it stops it.
 tell "port stop all"

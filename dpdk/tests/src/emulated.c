@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 OR MIT
  *
  * An emulated NIC (emulate=1) over a net_ring whose end is its beginning: a frame that the application sends comes back in
- * the very mbuf. What others put into the ring arrives as a copy. Every mbuf of every mempool is back after each stop,
+ * the very mbuf. What others put into the ring arrives as a copy, and so does what flow rules change. Every mbuf of every mempool is back after each stop,
  * wherever it was.
  *
  *   emulated EAL-ARGUMENTS --vdev=net_rxlab0,source=port:net_ring0,emulate=1 --vdev=net_ring0 -- [--frames N]
  */
+#include <rte_flow.h>
+#include <rte_vxlan.h>
+
 #include "payload.h"
 
 #define QUEUES 2
@@ -86,6 +89,92 @@ pass(uint64_t frames)
 		if (sent != BURST)
 			die("%u of a burst sent\n", sent);
 		receive_all(BURST, true);
+	}
+}
+
+static struct rte_flow *
+rule(const struct rte_flow_action *actions)
+{
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	const struct rte_flow_item items[] = {
+		{ .type = RTE_FLOW_ITEM_TYPE_ETH }, { .type = RTE_FLOW_ITEM_TYPE_IPV4 }, { .type = RTE_FLOW_ITEM_TYPE_UDP },
+		{ .type = RTE_FLOW_ITEM_TYPE_END },
+	};
+	struct rte_flow_error error = { 0 };
+	struct rte_flow *flow = rte_flow_create(0, &attr, items, actions, &error);
+
+	if (flow == NULL)
+		die("rule: %s\n", error.message);
+	return flow;
+}
+
+/* The one frame that comes, which rules have changed: in an mbuf of ours, with headers before it of so many bytes. */
+static void
+comes_changed(uint16_t headers, uint32_t source)
+{
+	uint64_t end = rte_get_timer_cycles() + 10 * rte_get_timer_hz();
+	const struct rte_ipv4_hdr *ip;
+	struct rte_mbuf *m;
+
+	while (rte_eth_rx_burst(0, 1, &m, 1) == 0) {
+		if (rte_get_timer_cycles() > end)
+			die("a frame that rules change does not come\n");
+	}
+	if ((m->pool != pools[0] && m->pool != pools[1]) || m->data_off != RTE_PKTMBUF_HEADROOM || rte_mbuf_refcnt_read(m) != 1 || m->nb_segs != 1)
+		die("a changed frame is not in an mbuf as a driver leaves it\n");
+	ip = rte_pktmbuf_mtod_offset(m, const struct rte_ipv4_hdr *, headers + RTE_ETHER_HDR_LEN);
+	if (rte_be_to_cpu_32(ip->src_addr) != source)
+		die("a changed frame comes from %08x\n", rte_be_to_cpu_32(ip->src_addr));
+	if (rte_pktmbuf_data_len(m) != headers + RTE_ETHER_HDR_LEN + rte_be_to_cpu_16(ip->total_length))
+		die("a changed frame has %u B\n", rte_pktmbuf_data_len(m));
+	rte_pktmbuf_free(m);
+}
+
+/*
+ * Rules that change bytes: the frame is copied into the empty mbuf that is posted for it, and its own one is free again. Rules
+ * that only lead a frame pass it as it is.
+ */
+static void
+edit(void)
+{
+	const struct rte_flow_action_queue to = { .index = 1 };
+	const struct rte_flow_action_set_ipv4 other = { .ipv4_addr = RTE_BE32(RTE_IPV4(10, 9, 8, 7)) };
+	const struct rte_flow_item_eth eth = { .hdr.src_addr.addr_bytes = { 2 } };
+	const struct rte_flow_item_ipv4 ipv4 = { .hdr.src_addr = RTE_BE32(1), .hdr.dst_addr = RTE_BE32(2) };
+	const struct rte_flow_item_udp udp = { .hdr.src_port = RTE_BE16(7) };
+	const struct rte_flow_item_vxlan vxlan = { .vni = { 0, 0, 9 } };
+	struct rte_flow_item tunnel[] = {
+		{ .type = RTE_FLOW_ITEM_TYPE_ETH, .spec = &eth }, { .type = RTE_FLOW_ITEM_TYPE_IPV4, .spec = &ipv4 },
+		{ .type = RTE_FLOW_ITEM_TYPE_UDP, .spec = &udp }, { .type = RTE_FLOW_ITEM_TYPE_VXLAN, .spec = &vxlan },
+		{ .type = RTE_FLOW_ITEM_TYPE_END },
+	};
+	const struct rte_flow_action_vxlan_encap on = { .definition = tunnel };
+	const struct rte_flow_action lead[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to }, { .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+	struct rte_flow_action set[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_SET_IPV4_SRC, .conf = &other }, { .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &to },
+		{ .type = RTE_FLOW_ACTION_TYPE_VOID }, { .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+	struct rte_flow *flow = rule(lead);
+	struct rte_mbuf *m;
+	int i, wrapped;
+
+	pass(BURST);
+	rte_flow_destroy(0, flow, NULL);
+	for (wrapped = 0; wrapped < 2; wrapped++) {
+		if (wrapped)
+			set[2] = (struct rte_flow_action) { .type = RTE_FLOW_ACTION_TYPE_VXLAN_ENCAP, .conf = &on };
+		flow = rule(set);
+		/* More than the rings hold: an mbuf that was lost would be missed. */
+		for (i = 0; i < 8 * DESC; i++) {
+			while (m = frame(pools[0], 0), rte_pktmbuf_pkt_len(m) > RTE_ETHER_MTU - 50)
+				rte_pktmbuf_free(m);
+			if (rte_eth_tx_burst(0, 0, &m, 1) != 1)
+				die("the port takes no frame\n");
+			comes_changed(wrapped ? 50 : 0, RTE_IPV4(10, 9, 8, 7));
+		}
+		rte_flow_destroy(0, flow, NULL);
 	}
 }
 
@@ -179,6 +268,7 @@ main(int argc, char **argv)
 		for (kind = 0; kind < KINDS; kind++)
 			copy(ring, kind);
 		pass(frames);
+		edit();
 		overrun();
 		port_stop(0);
 		for (q = 0; q < QUEUES; q++)

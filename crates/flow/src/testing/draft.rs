@@ -81,7 +81,7 @@ impl Ask {
         let any = Match::any();
         let [a, b, c, d] = [0, 2, 4, 6].map(|shift| u128::from(self.value >> shift & 3));
         let net = |a| u128::from(10_u8) << 24 | a;
-        match self.kind % 20 {
+        match self.kind % 21 {
             0 => Ok(any),
             1 => any.prefix(Outer, Ipv4Dst, net(a), u32::from(self.bits) % 34),
             2 => any.prefix(Outer, Ipv6Dst, a, 120 + u32::from(self.bits) % 9),
@@ -101,6 +101,8 @@ impl Ask {
             16 => any.field(Outer, SctpTag, a)?.field(Outer, SctpDst, b),
             17 => any.field(Outer, GreKey, a)?.field(Outer, GreProto, 0x0800),
             18 => any.field(Outer, MplsLabel, a)?.field(Outer, MplsBottom, b & 1),
+            // What is left of the 64 of each frame.
+            19 => any.field(Outer, Ipv4Ttl, 64 - a),
             // As wide as a mask gets, and wider.
             _ => wide(self.bits % 4, a, b),
         }
@@ -153,7 +155,13 @@ impl Acts {
             Action::Meta { value: small, mask: 3 },
             Action::Tag { index: value & 3, value: small, mask: u32::MAX },
             Action::Age(u32::from(value)),
-            Action::Set { field: Field::Ipv4Dst, value: u128::from(10_u8) << 24 | u128::from(value & 3) },
+            match value & 4 {
+                0 => Action::Set {
+                    field: Field::Ipv4Dst,
+                    value: u128::from(10_u8) << 24 | u128::from(value & 3),
+                },
+                _ => Action::DecTtl,
+            },
             Action::VxlanDecap,
             Action::VxlanEncap(vxlan(value)),
         ];

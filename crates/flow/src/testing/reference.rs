@@ -75,7 +75,7 @@ impl Reference {
                     Action::Drop => told.ending = Ending::Drop,
                     Action::Jump(group) => next = Some(group),
                     Action::Mark(mark) => told.mark = Some(mark),
-                    Action::Set { .. } | Action::VxlanDecap | Action::VxlanEncap(_) => {
+                    Action::Set { .. } | Action::DecTtl | Action::VxlanDecap | Action::VxlanEncap(_) => {
                         told.edits.push(*action);
                     }
                     Action::Count | Action::Age(_) | Action::Meta { .. } | Action::Tag { .. } => {}

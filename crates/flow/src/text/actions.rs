@@ -68,6 +68,7 @@ const SIMPLE: &[Simple] = &[
     simple("set_mac_src", &[("mac_addr", Form::Mac)], |v| set(&[Field::EthSrc], v[0])),
     simple("set_mac_dst", &[("mac_addr", Form::Mac)], |v| set(&[Field::EthDst], v[0])),
     simple("set_ttl", &[("ttl_value", N8)], |v| set(&[Field::Ipv4Ttl, Field::Ipv6Hops], v[0])),
+    simple("dec_ttl", &[], |_| vec![Action::DecTtl]),
     simple("vxlan_decap", &[], |_| vec![Action::VxlanDecap]),
 ];
 

@@ -4,8 +4,9 @@ mod contexts;
 
 use core::cell::Cell;
 
+use arrayvec::ArrayVec;
 use crossbeam_epoch::Guard;
-use flow::{Burst, Edited, Ending, Field, Key, Layer, Reader};
+use flow::{BURST, Burst, Edited, Ending, Field, Key, Layer, Reader, Verdict};
 use packet::{Parsed, Steering};
 use rings::Outcome;
 
@@ -51,13 +52,39 @@ impl<'b, S> Tables<'b, S> {
         }
     }
 
-    /// The frame that was admitted last, if rules changed its bytes: its class is that of the changed one.
+    /// The verdicts on frames, which are looked up together.
+    pub(super) fn look_up(&self, keys: &mut [Key], lens: &[u32]) -> ArrayVec<Verdict<'_>, BURST> {
+        self.burst.classify_burst(keys, lens)
+    }
+
+    /// The frame that was admitted last by itself, if rules changed its bytes: its class is that of the changed one.
     pub fn edited(&self) -> Option<Edited> {
         self.edited.take()
     }
 }
 
 impl<S: Steering> Tables<'_, S> {
+    /// What becomes of a frame by the verdict on it, and what rules made of its bytes if they changed them.
+    pub(super) fn settle(
+        &self,
+        verdict: &Verdict<'_>,
+        key: &Key,
+        parsed: &Parsed,
+        head: &[u8],
+        len: u32,
+        class: Class,
+    ) -> Result<(Class, Option<Edited>), Outcome> {
+        let class = told(verdict.mark, key, class);
+        if !verdict.is_edited() {
+            return Ok((self.end(verdict.ending, parsed, head, len, class)?, None));
+        }
+        let edited = verdict.edit(head, len).map_err(|_| Outcome::BadFrame)?;
+        let parsed = packet::parse(edited.head());
+        let class = Class { kind: parsed.kind | class.kind & META, ..class };
+        let class = self.end(verdict.ending, &parsed, edited.head(), edited.len(), class)?;
+        Ok((class, Some(edited)))
+    }
+
     /// Where a frame goes.
     fn end(
         &self,
@@ -86,15 +113,8 @@ impl<S: Steering> Choose for Tables<'_, S> {
     fn choose(&self, parsed: &Parsed, head: &[u8], len: u32, class: Class) -> Result<Class, Outcome> {
         let mut key = Key::read(head, parsed);
         let verdict = self.burst.classify(&mut key, len);
-        let class = told(verdict.mark, &key, class);
-        if !verdict.is_edited() {
-            return self.end(verdict.ending, parsed, head, len, class);
-        }
-        let edited = verdict.edit(head, len).map_err(|_| Outcome::BadFrame)?;
-        let parsed = packet::parse(edited.head());
-        let class = Class { kind: parsed.kind | class.kind & META, ..class };
-        let class = self.end(verdict.ending, &parsed, edited.head(), edited.len(), class)?;
-        self.edited.set(Some(edited));
+        let (class, edited) = self.settle(&verdict, &key, parsed, head, len, class)?;
+        self.edited.set(edited);
         Ok(class)
     }
 }

@@ -4,7 +4,7 @@ use core::ops::Range;
 use std::sync::Arc;
 
 use arrayvec::ArrayVec;
-use nic::{CHECKSUMS, Class, Incoming, Pipeline, Tables};
+use nic::{Admitted, CHECKSUMS, Class, Incoming, Pipeline};
 use packet::Rss;
 use rings::Outcome;
 
@@ -51,30 +51,22 @@ impl Near {
     #[inline(never)]
     fn receive_apart<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
         let Near { rings: Some(rings), tags, pipeline, flows, edited, counters } = self else { return 0 };
+        let frames: ArrayVec<Incoming<'a>, BURST> = frames.take(BURST).collect();
         let mut passed = ArrayVec::<(Class, Incoming<'a>, Range<usize>), BURST>::new();
         edited.clear();
-        let tables = flows.begin(&pipeline.choice, rings.halves.queues());
-        for f in frames.take(BURST) {
-            let admitted = match &tables {
-                Some(tables) => pipeline.admit_by(tables, &f),
-                None => pipeline.admit(&f),
-            };
-            let changed = tables.as_ref().and_then(Tables::edited);
-            match (admitted, changed) {
-                (Ok(class), None) => passed.push((class, f, 0..0)),
-                (Ok(_), Some(changed)) if !pipeline.fits(changed.len()) => {
-                    refuse(counters, Outcome::BadFrame)
-                }
-                (Ok(class), Some(changed)) => {
-                    let start = edited.len();
-                    f.append_edited(&changed, edited);
-                    // What was found of the frame as it came says nothing of it now.
-                    let class = Class { kind: class.kind & !CHECKSUMS, ..class };
-                    passed.push((class, f, start..edited.len()));
-                }
-                (Err(outcome), _) => refuse(counters, outcome),
+        let pass = |f: &Incoming<'a>, admitted: Admitted| match admitted {
+            Ok((class, None)) => passed.push((class, *f, 0..0)),
+            Ok((_, Some(changed))) if !pipeline.fits(changed.len()) => refuse(counters, Outcome::BadFrame),
+            Ok((class, Some(changed))) => {
+                let start = edited.len();
+                f.append_edited(&changed, edited);
+                // What was found of the frame as it came says nothing of it now.
+                let class = Class { kind: class.kind & !CHECKSUMS, ..class };
+                passed.push((class, *f, start..edited.len()));
             }
-        }
+            Err(outcome) => refuse(counters, outcome),
+        };
+        admit_all(pipeline, flows, rings.halves.queues(), &frames, pass);
         let passed: ArrayVec<(Class, Incoming<'_>), BURST> = passed
             .into_iter()
             .map(|(class, f, at)| match &edited[at] {
@@ -90,6 +82,21 @@ impl Near {
                 rings.deliver(counters, &burst)
             }
         }
+    }
+}
+
+/// What becomes of the frames of a burst, one after the other: by rules that see one state of the tables, if there are any.
+#[inline(always)]
+fn admit_all<'a>(
+    pipeline: &Pipeline<Rss>,
+    flows: &Flows,
+    queues: u16,
+    frames: &[Incoming<'a>],
+    mut pass: impl FnMut(&Incoming<'a>, Admitted),
+) {
+    match flows.begin(&pipeline.choice, queues) {
+        Some(tables) => pipeline.admit_burst(&tables, frames, pass),
+        None => frames.iter().for_each(|f| pass(f, pipeline.admit(f).map(|class| (class, None)))),
     }
 }
 

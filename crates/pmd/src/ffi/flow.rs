@@ -181,7 +181,7 @@ pub unsafe extern "C" fn rxlab_flow_count(
 ) -> c_int {
     // SAFETY: the caller's.
     unsafe {
-        let told = (*port).flows().with(|rules| Ok((rules.tells(name)?.0, rules.count(name, reset)?)));
+        let told = (*port).flows().with(|rules| Ok((rules.counts(name)?, rules.count(name, reset)?)));
         let told = told.map(|(counts, now)| FlowCount { counts, frames: now.frames, bytes: now.bytes });
         answer(told.map(|told| count.write(told)), fault)
     }
@@ -203,6 +203,27 @@ pub unsafe extern "C" fn rxlab_flow_age(
         let told = (*port).flows().with(|rules| rules.age(name));
         answer(told.map(|told| age.write(FlowAge { old: told.old, idle_s: told.idle_s })), fault)
     }
+}
+
+/// Whether any rule grows old: then `rxlab_flow_look` is to be called once in an eighth of a second.
+///
+/// # Safety
+/// As [`rxlab_flow_limit`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_flow_ages(port: *const Port) -> bool {
+    // SAFETY: the caller's.
+    unsafe { (*port).flows().ages() }
+}
+
+/// Looks at rules that may have grown old. Whether any has since it was last asked which are (`rxlab_flow_aged`): it is
+/// told once.
+///
+/// # Safety
+/// As [`rxlab_flow_limit`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_flow_look(port: *const Port) -> bool {
+    // SAFETY: the caller's.
+    unsafe { (*port).flows().look() }
 }
 
 /// What old rules are told by, at most `n` of them; how many rules are old.
@@ -232,7 +253,7 @@ pub unsafe extern "C" fn rxlab_flow_isolate(port: *const Port, on: bool, fault: 
 
 /// # Safety
 /// `fault` is there.
-unsafe fn answer(done: Result<(), Fault>, fault: *mut FlowFault) -> c_int {
+pub(super) unsafe fn answer(done: Result<(), Fault>, fault: *mut FlowFault) -> c_int {
     let Err(e) = done else { return 0 };
     // SAFETY: the caller's; no reference is made to what may not be filled in.
     unsafe {

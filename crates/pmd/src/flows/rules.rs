@@ -1,13 +1,19 @@
 //! The rules as control threads change them: flow tables, RSS contexts and what is told of a rule by its name.
 
+mod handles;
+mod old;
+mod spread;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use flow::{Action, Count, Limits, Match, Reader, Rule, RuleId, Writer};
-use nic::{CONTEXTS, Contexts};
+use nic::Contexts;
 
+use super::ages::{Ages, Name};
 use super::clock::{TICKS, now};
 use super::fault::{Fault, FlowPart};
+use super::shared::SharedActions;
 use super::wanted::{Context, Wanted};
 use crate::limits::PATIENCE_S;
 
@@ -24,24 +30,25 @@ pub(crate) struct Rules {
     released: Vec<u16>,
     /// Of rules that have one.
     notes: BTreeMap<u64, Note>,
+    /// Actions that rules share.
+    shared: SharedActions,
+    ages: Ages,
+    /// The tick of the call.
+    now: u32,
 }
 
 /// What the tables do not know of a rule.
 #[derive(Default)]
 struct Note {
     context: Option<u16>,
-    /// What its age is told by.
+    /// Ticks after which it is old; 0 for never.
+    timeout: u32,
+    /// What its age is told by; 0 for its name.
     age: u64,
     /// What it had counted when its count was reset.
     base: Count,
-}
-
-/// What a query of a rule's age tells.
-pub(crate) struct Age {
-    /// Whether it is old.
-    pub(crate) old: bool,
-    /// Seconds since its last frame.
-    pub(crate) idle_s: u32,
+    /// Actions that it shares with others.
+    shared: Vec<u64>,
 }
 
 impl Rules {
@@ -49,7 +56,16 @@ impl Rules {
     /// The limits are not possible.
     pub(super) fn new(limits: Limits, contexts: Arc<Contexts>) -> Result<Rules, Fault> {
         let writer = Writer::new(limits)?;
-        Ok(Rules { writer, contexts, known: BTreeMap::new(), released: Vec::new(), notes: BTreeMap::new() })
+        Ok(Rules {
+            writer,
+            contexts,
+            known: BTreeMap::new(),
+            released: Vec::new(),
+            notes: BTreeMap::new(),
+            shared: SharedActions::default(),
+            ages: Ages::default(),
+            now: now(),
+        })
     }
 
     pub(super) fn reader(&self) -> Reader {
@@ -60,8 +76,10 @@ impl Rules {
         self.writer.len()
     }
 
+    /// A call begins.
     pub(super) fn tick(&mut self) {
-        self.writer.set_tick(now());
+        self.now = now();
+        self.writer.set_tick(self.now);
     }
 
     /// Adds a rule to the batch; its name, which is never 0.
@@ -71,17 +89,29 @@ impl Rules {
     pub(crate) fn insert(&mut self, wanted: &Wanted<'_>) -> Result<u64, Fault> {
         let matching = wanted.matching()?;
         let context = wanted.rss().map(|(at, context)| self.take_context(at, context)).transpose()?;
-        let done = wanted.actions(context).and_then(|actions| self.enter(wanted, matching, actions));
-        match (done, context) {
-            (Ok(name), None) if wanted.age_context == 0 => Ok(name),
-            (Ok(name), _) => {
-                self.notes.insert(name, Note { context, age: wanted.age_context, ..Note::default() });
+        let actions = wanted.actions(context, &self.shared);
+        match actions.and_then(|actions| self.enter(wanted, matching, actions)) {
+            Ok(name) => {
+                let (timeout, shared) = (wanted.timeout(), wanted.shared());
+                let note = Note { context, timeout, age: wanted.age_context, shared, ..Note::default() };
+                self.note(name, note);
                 Ok(name)
             }
-            (Err(fault), _) => {
+            Err(fault) => {
                 self.give_context(context);
                 Err(fault)
             }
+        }
+    }
+
+    /// Keeps what the tables do not know of a rule, if there is anything.
+    fn note(&mut self, name: u64, note: Note) {
+        if note.timeout != 0 {
+            self.ages.add(Name::Rule(name), self.now.saturating_add(note.timeout));
+        }
+        self.join(name, &note.shared);
+        if note.timeout != 0 || note.context.is_some() || !note.shared.is_empty() {
+            self.notes.insert(name, note);
         }
     }
 
@@ -118,8 +148,11 @@ impl Rules {
     /// It is not there, or readers hold what its removal needs.
     pub(crate) fn remove(&mut self, name: u64) -> Result<(), Fault> {
         let id = RuleId::from_bits(name);
+        let last = self.last_words(id)?;
         self.change(|writer| writer.remove(id))?;
         if let Some(note) = self.notes.remove(&name) {
+            self.ages.remove(Name::Rule(name));
+            self.leave(name, &note.shared, last);
             self.give_context(note.context);
         }
         Ok(())
@@ -157,33 +190,13 @@ impl Rules {
         Ok(Count { frames: now.frames - base.frames, bytes: now.bytes - base.bytes })
     }
 
-    /// Whether a rule counts, and whether it grows old.
+    /// Whether a rule counts.
     ///
     /// # Errors
     /// It is not there.
-    pub(crate) fn tells(&self, name: u64) -> Result<(bool, Option<u32>), Fault> {
+    pub(crate) fn counts(&self, name: u64) -> Result<bool, Fault> {
         let rule = self.writer.rule(RuleId::from_bits(name)).ok_or(flow::Error::NoRule)?;
-        let age = rule.actions.iter().find_map(|a| if let Action::Age(age) = a { Some(*age) } else { None });
-        Ok((rule.actions.contains(&Action::Count), age))
-    }
-
-    /// The age of a rule that grows old.
-    ///
-    /// # Errors
-    /// It is not there, or has no age.
-    pub(crate) fn age(&self, name: u64) -> Result<Age, Fault> {
-        let idle = self.writer.idle(RuleId::from_bits(name))?;
-        let (_, age) = self.tells(name)?;
-        let none = || Fault::new(FlowPart::Whole, 0, libc::EINVAL, "the rule has no action AGE");
-        Ok(Age { old: idle >= age.ok_or_else(none)?, idle_s: idle / TICKS })
-    }
-
-    /// What old rules are told by, of as many as there are.
-    pub(crate) fn aged(&mut self) -> Vec<u64> {
-        let all = self.writer.len() as usize;
-        let names = self.writer.aged(all).into_iter().map(|id| id.bits());
-        let told = |name| self.notes.get(&name).map_or(0, |note| note.age);
-        names.map(|name| if told(name) == 0 { name } else { told(name) }).collect()
+        Ok(rule.actions.contains(&Action::Count))
     }
 
     /// A change that may need what readers hold until their bursts end.
@@ -204,35 +217,6 @@ impl Rules {
             // Only what is committed can be left behind.
             self.commit();
             std::thread::yield_now();
-        }
-    }
-
-    /// The number of a context, which one more rule names with action `at`.
-    fn take_context(&mut self, at: usize, context: Context) -> Result<u16, Fault> {
-        if let Some((number, rules)) = self.known.get_mut(&context) {
-            *rules += 1;
-            return Ok(*number);
-        }
-        let wrong = |code, text: String| Fault::new(FlowPart::Action, at, code, text);
-        let full = || format!("RSS contexts are full: {CONTEXTS} of other queues, keys or types are allowed");
-        let made = context.made().map_err(|text| wrong(libc::EINVAL, text))?;
-        // Those of rules that are gone become free when bursts of now have ended.
-        let free = |rules: &mut Rules| rules.contexts.add(&made);
-        let number = self.patiently(free, Option::is_none).ok_or_else(|| wrong(libc::ENOSPC, full()))?;
-        self.known.insert(context, (number, 1));
-        Ok(number)
-    }
-
-    /// One rule less names a context. Its number is given back with the commit.
-    fn give_context(&mut self, number: Option<u16>) {
-        let Some(number) = number else { return };
-        let left = self.known.values_mut().find(|(known, _)| *known == number).map(|(_, rules)| {
-            *rules -= 1;
-            *rules
-        });
-        if left == Some(0) {
-            self.known.retain(|_, (known, _)| *known != number);
-            self.released.push(number);
         }
     }
 }

@@ -1,5 +1,8 @@
 //! Rules as the driver writes them down, and what becomes of frames.
 
+mod shared;
+mod threads;
+
 use nic::{Checks, Class, Incoming, META, Pipeline};
 use rings::Outcome;
 

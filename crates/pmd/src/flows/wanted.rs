@@ -1,4 +1,4 @@
-//! A rule as the driver writes it down, and what it is in the flow tables.
+//! What a rule that the driver has written down is in the flow tables.
 
 use core::net::IpAddr;
 
@@ -7,173 +7,11 @@ use packet::{Fields, Rss};
 
 use super::clock::TICKS;
 use super::fault::{Fault, FlowPart};
+use super::raw::{FLAG, FlowAct, FlowAction, FlowRule, FlowTerm, FlowTermKind, FlowVxlan, LAST_MARK};
+use super::shared::SharedActions;
 use crate::rss::RssConf;
 
-/// The largest mark of a rule. A completion has 0 for none, and counts marks from 1.
-pub const LAST_MARK: u32 = u32::MAX - 2;
-/// The mark of a completion whose frame has a flag alone.
-pub const FLAG: u32 = u32::MAX;
-
-/// What a term asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum FlowTermKind {
-    /// A value of a field, under a mask.
-    Field,
-    /// That a header is there.
-    Has,
-    /// That a header is not there.
-    Lacks,
-}
-
-/// A part of a match.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct FlowTerm {
-    /// A `FlowTermKind`.
-    pub kind: u8,
-    /// A layer.
-    pub layer: u8,
-    /// A field or a header.
-    pub what: u8,
-    /// The value, the highest byte first.
-    pub value: [u8; 16],
-    /// Which bits of it.
-    pub mask: [u8; 16],
-}
-
-/// What an action does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum FlowAct {
-    /// To queue `a`.
-    Queue,
-    /// To a queue by the rule's RSS context.
-    Rss,
-    /// Dropped.
-    Drop,
-    /// To group `a`.
-    Jump,
-    /// Mark `a`.
-    Mark,
-    /// The mark that is a flag alone.
-    Flag,
-    /// Metadata `a` under mask `b`.
-    Meta,
-    /// Tag `c`: `a` under mask `b`.
-    Tag,
-    /// Counts.
-    Count,
-    /// Old after `a` seconds.
-    Age,
-    /// Sets field `a` of the outer headers to the value.
-    Set,
-    /// Takes a tunnel of VXLAN off.
-    VxlanDecap,
-    /// Puts the rule's tunnel on.
-    VxlanEncap,
-}
-
-impl FlowAct {
-    const ALL: [FlowAct; 13] = [
-        FlowAct::Queue,
-        FlowAct::Rss,
-        FlowAct::Drop,
-        FlowAct::Jump,
-        FlowAct::Mark,
-        FlowAct::Flag,
-        FlowAct::Meta,
-        FlowAct::Tag,
-        FlowAct::Count,
-        FlowAct::Age,
-        FlowAct::Set,
-        FlowAct::VxlanDecap,
-        FlowAct::VxlanEncap,
-    ];
-}
-
-/// An action and its numbers.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct FlowAction {
-    /// A `FlowAct`.
-    pub act: u8,
-    /// As the act says.
-    pub a: u32,
-    /// As the act says.
-    pub b: u32,
-    /// As the act says.
-    pub c: u32,
-    /// A field's value, the highest byte first.
-    pub value: [u8; 16],
-}
-
-/// Headers that VXLAN puts before a frame. Numbers are in the machine's order of bytes.
-#[derive(Clone, Copy, Debug)]
-#[repr(C)]
-pub struct FlowVxlan {
-    /// Destination address of Ethernet.
-    pub eth_dst: [u8; 6],
-    /// Source address.
-    pub eth_src: [u8; 6],
-    /// Whether addresses are of IPv6, else the first 4 bytes of each count.
-    pub ipv6: bool,
-    /// Type of service, or traffic class.
-    pub tos: u8,
-    /// Time to live, or hop limit; 0 for 64.
-    pub ttl: u8,
-    /// Source address.
-    pub src: [u8; 16],
-    /// Destination address.
-    pub dst: [u8; 16],
-    /// UDP source port; 0 lets the frame's hash choose.
-    pub sport: u16,
-    /// Network identifier.
-    pub vni: u32,
-}
-
-impl FlowVxlan {
-    fn in_tables(&self) -> Vxlan {
-        let address = |bytes: [u8; 16]| match (self.ipv6, bytes) {
-            (true, bytes) => IpAddr::from(bytes),
-            (false, [a, b, c, d, ..]) => IpAddr::from([a, b, c, d]),
-        };
-        Vxlan {
-            ethernet: [self.eth_dst, self.eth_src],
-            src: address(self.src),
-            dst: address(self.dst),
-            tos: self.tos,
-            ttl: if self.ttl == 0 { 64 } else { self.ttl },
-            sport: self.sport,
-            vni: self.vni,
-        }
-    }
-}
-
-/// A rule as the driver writes it down.
-#[repr(C)]
-pub struct FlowRule {
-    /// Its group.
-    pub group: u32,
-    /// Its priority, the lowest number wins.
-    pub priority: u32,
-    /// Parts of its match.
-    pub terms: *const FlowTerm,
-    /// How many.
-    pub nb_terms: u32,
-    /// What it does.
-    pub actions: *const FlowAction,
-    /// How many.
-    pub nb_actions: u32,
-    /// The context of its RSS action, or NULL.
-    pub rss: *const RssConf,
-    /// The tunnel that it puts on, or NULL.
-    pub vxlan: *const FlowVxlan,
-    /// What its age is told by; 0 for its handle.
-    pub age_context: u64,
-}
-
-/// The same, as Rust has it.
+/// A rule of the driver's.
 pub(crate) struct Wanted<'a> {
     pub(super) group: u32,
     pub(super) priority: u32,
@@ -228,13 +66,33 @@ impl<'a> Wanted<'a> {
         Ok(matching)
     }
 
-    /// What the rule does, with `context` for its RSS action.
+    /// What the rule does, with `context` for its RSS action and what it shares with others.
     ///
     /// # Errors
     /// A number is not possible.
-    pub(super) fn actions(&self, context: Option<u16>) -> Result<Vec<Action>, Fault> {
+    pub(super) fn actions(&self, context: Option<u16>, shared: &SharedActions) -> Result<Vec<Action>, Fault> {
+        let translate = |action: &FlowAction| match action.shared() {
+            Some(name) => shared.action(name),
+            None => action.in_tables(context, self.vxlan),
+        };
         let translated = self.actions.iter().enumerate();
-        translated.map(|(i, action)| action.in_tables(context, self.vxlan).map_err(|e| e.at(i))).collect()
+        translated.map(|(i, action)| translate(action).map_err(|e| e.at(i))).collect()
+    }
+
+    /// Names of the actions that it shares with other rules.
+    pub(super) fn shared(&self) -> Vec<u64> {
+        self.actions.iter().filter_map(FlowAction::shared).collect()
+    }
+
+    /// Its action, where there is one alone.
+    pub(super) fn only(&self) -> Option<&FlowAction> {
+        if let [only] = self.actions { Some(only) } else { None }
+    }
+
+    /// Ticks after which the rule is old; 0 for never.
+    pub(super) fn timeout(&self) -> u32 {
+        let age = self.actions.iter().rfind(|action| action.act == FlowAct::Age as u8);
+        age.map_or(0, |action| action.a.saturating_mul(TICKS))
     }
 
     /// The RSS context that it needs, and which action needs it.
@@ -247,11 +105,35 @@ impl<'a> Wanted<'a> {
 
 impl Fault {
     fn at(self, index: usize) -> Fault {
-        Fault { index: index as u32, ..self }
+        Fault { part: FlowPart::Action, index: index as u32, ..self }
+    }
+}
+
+impl FlowVxlan {
+    fn in_tables(&self) -> Vxlan {
+        let address = |bytes: [u8; 16]| match (self.ipv6, bytes) {
+            (true, bytes) => IpAddr::from(bytes),
+            (false, [a, b, c, d, ..]) => IpAddr::from([a, b, c, d]),
+        };
+        Vxlan {
+            ethernet: [self.eth_dst, self.eth_src],
+            src: address(self.src),
+            dst: address(self.dst),
+            tos: self.tos,
+            ttl: if self.ttl == 0 { 64 } else { self.ttl },
+            sport: self.sport,
+            vni: self.vni,
+        }
     }
 }
 
 impl FlowAction {
+    /// The name of an action that rules share, if it is one.
+    fn shared(&self) -> Option<u64> {
+        let is = self.act == FlowAct::Shared as u8;
+        is.then_some(u64::from(self.b) << 32 | u64::from(self.a))
+    }
+
     fn in_tables(&self, context: Option<u16>, vxlan: Option<&FlowVxlan>) -> Result<Action, Fault> {
         let wrong = |text: String| Fault::new(FlowPart::Action, 0, libc::EINVAL, text);
         let short = |number: u32, what| {
@@ -279,6 +161,8 @@ impl FlowAction {
                 let field = *field.ok_or_else(|| wrong("no such field".into()))?;
                 Action::Set { field, value: u128::from_be_bytes(self.value) }
             }
+            FlowAct::DecTtl => Action::DecTtl,
+            FlowAct::Shared => return Err(wrong("an indirect action in an indirect action".into())),
             FlowAct::VxlanDecap => Action::VxlanDecap,
             FlowAct::VxlanEncap => {
                 let vxlan = vxlan.ok_or_else(|| wrong("VXLAN without headers".into()))?;

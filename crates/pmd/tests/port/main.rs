@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test ends where its set-up fails")]
 
 mod driver;
+mod flows;
 mod malformed;
 mod rates;
 

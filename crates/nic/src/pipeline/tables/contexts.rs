@@ -47,6 +47,18 @@ impl Contexts {
         u16::try_from(number).ok()
     }
 
+    /// Replaces a context that rules may name. A burst may see it from one frame to the next.
+    pub fn replace(&self, number: u16, context: &Rss) {
+        let Some(slot) = self.slots.get(usize::from(number)) else { return };
+        let guard = crossbeam_epoch::pin();
+        // Release pairs with the load of `get`, acquire with the store of `add`.
+        let old = slot.swap(Owned::new(context.clone()), Ordering::AcqRel, &guard);
+        if !old.is_null() {
+            // SAFETY: from `add` or here, and no later burst finds it.
+            unsafe { guard.defer_destroy(old) };
+        }
+    }
+
     /// Removes a context, once no committed rule names it. Its number is free when all bursts of now have ended.
     pub fn remove(self: &Arc<Self>, number: u16) {
         let contexts = Arc::clone(self);

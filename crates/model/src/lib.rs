@@ -3,7 +3,7 @@
 //!
 //! Rooms, each of which knows only those before it: [`profile`] (a server as data), [`classifier`] (what tables of a card
 //! cost), `scenario` (what is asked), `machine` (caches, memory and links), `engine` (agents in order of time, and their views), `agents` (what cards and
-//! cores do), `run` (from a scenario to its report), and beside both [`bench`] (microbenchmarks).
+//! cores do), `run` (from a scenario to its report), and beside both [`mod@bench`] (microbenchmarks).
 //!
 //! Reading order: [`Scenario`], [`run()`], `engine`, `engine::view` (an agent's `Memory` with a price), `machine`,
 //! [`Report`]. docs/model.md explains engine and visibility on one page.

@@ -1,7 +1,7 @@
 //! A connection of `ccnic`: frames arrive once, whole and in order, and each buffer is in one place, whatever the layout
 //! and whatever one side writes.
 
-#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 mod common;
 

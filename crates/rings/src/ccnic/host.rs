@@ -12,7 +12,9 @@ use crate::contract::{Buffers, CHUNK, Completion, Host, Segment, Spec, TxHost};
 // ## Host half
 
 /// A core's end of its queue.
-pub struct HostHalf<M: Memory>(pub(super) of_layout!(Queue, M));
+pub struct HostHalf<M: Memory>(pub(super) AnyQueue<M>);
+
+type AnyQueue<M> = of_layout!(Queue, M);
 
 impl<M: Memory> Host<M> for HostHalf<M> {
     #[inline]
@@ -142,7 +144,9 @@ where
 }
 
 /// A core's end of its transmit queue.
-pub struct HostTx<M: Memory>(pub(super) of_layout!(TxQueue, M));
+pub struct HostTx<M: Memory>(pub(super) AnyTxQueue<M>);
+
+type AnyTxQueue<M> = of_layout!(TxQueue, M);
 
 impl<M: Memory> TxHost<M> for HostTx<M> {
     #[inline]
@@ -222,9 +226,11 @@ where
         loop {
             let mut n = 0;
             while n < CHUNK
-                && let Some((_, buf)) = self.posted.pop_front_if(|(entry, _)| done(*entry))
+                && let Some((entry, buf)) = self.posted.front()
+                && done(*entry)
             {
-                self.spare[n] = buf;
+                self.spare[n] = *buf;
+                self.posted.pop_front();
                 n += 1;
             }
             if n == 0 {

@@ -13,8 +13,10 @@ use crate::tx;
 
 /// The NIC's end of all queues of a port.
 pub struct NicHalf<M: Memory> {
-    pub(super) rings: Vec<of_layout!(Queue, M)>,
+    pub(super) rings: Vec<AnyQueue<M>>,
 }
+
+type AnyQueue<M> = of_layout!(Queue, M);
 
 impl<M: Memory> Nic<M> for NicHalf<M> {
     #[inline(always)]
@@ -126,7 +128,9 @@ where
 pub type NicTx<M> = tx::NicTx<M, TxQueue<M>>;
 
 /// One of them.
-pub struct TxQueue<M: Memory>(pub(super) of_layout!(Posted, M));
+pub struct TxQueue<M: Memory>(pub(super) AnyPosted<M>);
+
+type AnyPosted<M> = of_layout!(Posted, M);
 
 impl<M: Memory> tx::Collects<M> for TxQueue<M> {
     #[inline(always)]

@@ -21,15 +21,17 @@ pub(super) struct Lanes<M: Memory, const W: usize, const N: usize, const D: usiz
     pub(super) rx: Reader<M, W, N, D>,
 }
 
+type AnyLanes<M> = of_layout!(Lanes, M);
+
 /// One side of a connection, for one agent.
 pub struct Side<M: Memory> {
-    lanes: of_layout!(Lanes, M),
+    lanes: AnyLanes<M>,
     end: End<M>,
     buffers: M::Buffers,
 }
 
 impl<M: Memory> Side<M> {
-    pub(super) fn new(lanes: of_layout!(Lanes, M), end: End<M>, buffers: M::Buffers) -> Side<M> {
+    pub(super) fn new(lanes: AnyLanes<M>, end: End<M>, buffers: M::Buffers) -> Side<M> {
         Side { lanes, end, buffers }
     }
 

@@ -185,6 +185,7 @@ macro_rules! table {
         }
 
         /// A host half that sends, of any interface.
+        #[allow(clippy::large_enum_variant, reason = "each has room for a chunk of buffers")]
         pub enum AnyTxHost<M: Memory> {
             /// Of the transmit ring.
             Ring(tx::HostTx<M>),

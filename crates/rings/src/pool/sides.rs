@@ -209,8 +209,7 @@ impl<M: Memory> End<M> {
     #[must_use]
     #[inline]
     pub fn pass_all(&mut self, bufs: impl Iterator<Item = Buf> + Clone) -> bool {
-        let mut passed = 0;
-        for buf in bufs.clone() {
+        for (passed, buf) in bufs.clone().enumerate() {
             if !self.pass(buf) {
                 for buf in bufs.take(passed) {
                     if let Some(place) = self.place(buf) {
@@ -220,7 +219,6 @@ impl<M: Memory> End<M> {
                 }
                 return false;
             }
-            passed += 1;
         }
         true
     }

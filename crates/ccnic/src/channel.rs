@@ -14,6 +14,7 @@
 //! Loads and stores alone would need a full fence on both sides. A signal that comes while nobody sleeps is found by
 //! the next sleep, which is short.
 
+use core::ptr::NonNull;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
@@ -57,8 +58,8 @@ pub(crate) enum Role {
 /// [`send`](Self::send) or [`free`](Self::free). All that comes from the other side is checked, and bytes are copied:
 /// a hostile peer can send wrong frames, or stop this link.
 ///
-/// That the peer is gone is found out by calls that find nothing to do, and by sends. They look once a millisecond, or
-/// in each call where calls are rarer.
+/// That the peer is gone is found out by calls that find nothing to do, and by sends. They look once a millisecond.
+/// Where they are rarer, each call that finds nothing looks, and a send after eight others at the latest.
 pub struct Channel {
     side: Side<View>,
     m: View,
@@ -83,7 +84,7 @@ impl Channel {
         let region = Box::new(region);
         // SAFETY: the region lives on the heap and keeps its mapping until it is dropped, which is after all fields
         // that come from here. None of them leaves the channel, and none keeps a reference to `Region` itself.
-        let mut space: &'static Region = unsafe { &*&raw const *region };
+        let mut space: &'static Region = unsafe { NonNull::from(&*region).as_ref() };
         let asleep = [space.words(&ASLEEP, 0)?, space.words(&ASLEEP, 1)?];
         let buffers = space.buffers(&config.geometry())?;
         let mut links = ccnic::connect(&mut space, &config.sizes(), &config.pool(), 1, buffers)?;
@@ -102,7 +103,7 @@ impl Channel {
     pub fn alloc(&mut self, out: &mut [Buf]) -> usize {
         let n = self.side.alloc(&mut self.m, out);
         if n < out.len() {
-            self.link.tick(&mut self.m);
+            self.link.fruitless(&mut self.m);
         }
         n
     }
@@ -147,14 +148,18 @@ impl Channel {
         for s in segs {
             self.inside(s.buf, s.off.into(), s.len.into())?;
         }
-        self.link.tick(&mut self.m);
+        self.link.sends(&mut self.m);
         if self.link.is_gone() {
             return Err(Error::Gone);
         }
         let taken = self.side.tx_burst(&mut self.m, segs);
+        if taken == 0 {
+            self.link.fruitless(&mut self.m);
+            return Ok(0);
+        }
         let [_, theirs] = self.asleep;
         // Partner: the `or` in `wait`. See above why it is no load.
-        if self.config.events && taken > 0 && self.m.clear(theirs, 0, SLEEPS) & SLEEPS != 0 {
+        if self.config.events && self.m.clear(theirs, 0, SLEEPS) & SLEEPS != 0 {
             self.link.signal();
         }
         Ok(taken)
@@ -171,7 +176,7 @@ impl Channel {
         if n > 0 {
             return Ok(n);
         }
-        self.link.tick(&mut self.m);
+        self.link.fruitless(&mut self.m);
         if !self.link.is_gone() {
             return Ok(0);
         }

@@ -164,5 +164,5 @@ fn a_hostile_side_stops_its_own_link_alone() {
 #[test]
 #[ignore = "minutes"]
 fn a_hostile_side_stops_its_own_link_alone_for_long() {
-    beside(200_000);
+    beside(40_000);
 }

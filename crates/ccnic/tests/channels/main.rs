@@ -1,10 +1,7 @@
 //! Channels between two processes. The other process is this program again, told by its environment what to be.
 #![cfg(all(target_os = "linux", not(miri)))]
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "tests, some of which report how long they took"
-)]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
+#![allow(clippy::disallowed_methods, reason = "some report how long they took")]
 
 mod frames;
 mod handshake;

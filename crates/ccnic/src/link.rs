@@ -10,7 +10,7 @@ use std::time::Duration;
 use memory::{Memory, Ps};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags, recv, send};
+use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
 /// How often a busy link's socket is looked at.
 const EVERY: Ps = Ps::from_us(1_000);
@@ -113,5 +113,12 @@ impl Link {
             // What more there is wakes this side once too often, and no more than that.
             let _ = recv(&self.socket, &mut [0; SIGNALS], RecvFlags::DONTWAIT);
         }
+    }
+}
+
+impl Drop for Link {
+    /// The end is told at once, even while a process that was forked meanwhile still has a copy of the socket.
+    fn drop(&mut self) {
+        let _ = shutdown(&self.socket, Shutdown::Both); // one that is gone already needs none
     }
 }

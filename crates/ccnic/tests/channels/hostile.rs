@@ -1,0 +1,169 @@
+//! A side that writes anything anywhere, and an honest link beside it.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use ccnic::{Buf, Channel, Error, Listener, Segment};
+
+use crate::other::Other;
+use crate::traffic::{NONE, Random, SMALL, Traffic};
+
+/// The first words of a region, as [`Channel`] lays them out: a line for the header, then one for each sleeper.
+const ASLEEP: u64 = 64;
+
+fn memory(channel: &Channel) -> File {
+    let file: OwnedFd = channel.memory().unwrap().try_clone_to_owned().unwrap();
+    File::from(file)
+}
+
+/// Writes into both sides' words that they sleep.
+pub(crate) fn say_asleep(channel: &Channel) {
+    for word in [ASLEEP, ASLEEP + 64] {
+        memory(channel).write_all_at(&1_u64.to_ne_bytes(), word).unwrap();
+    }
+}
+
+/// A word that may look like something.
+fn word(random: &mut Random) -> u64 {
+    let flags = random.below(16) << 60;
+    match random.below(6) {
+        0 => random.next(),
+        1 => random.below(200),
+        2 => flags | random.below(100) | random.below(256) << 48,
+        3 => flags | random.below(100) | random.below(300) << 24 | random.below(64) << 40,
+        4 => 0,
+        _ => u64::MAX << random.below(64),
+    }
+}
+
+/// Honest for a while in each round, and then not at all.
+pub(crate) fn play(path: &Path) {
+    let mut channel = Channel::connect(path, SMALL).unwrap();
+    let file = memory(&channel);
+    let words = file.metadata().unwrap().len() / 8;
+    let buffers = u64::from(SMALL.buffers) * 320 / 8;
+    let mut random = Random(1);
+    loop {
+        for _ in 0..random.below(40) {
+            // Rings and pool lie behind the buffers, the directory at the end; half of the words go there.
+            let at = if random.below(4) == 0 {
+                random.below(words)
+            } else {
+                (16 + buffers + random.below(words - buffers - 16)).min(words - 1)
+            };
+            file.write_all_at(&word(&mut random).to_ne_bytes(), at * 8).unwrap();
+        }
+        let mut bufs = [Buf(0)];
+        if channel.alloc(&mut bufs) == 1 {
+            let _ = channel.send(&[Segment { buf: bufs[0], off: 0, len: 9, last: random.below(2) == 0 }]);
+        }
+        std::thread::yield_now(); // three processes, perhaps on two cores
+        let mut segs = [NONE; 4];
+        match channel.receive(&mut segs) {
+            Ok(n) => segs[..n].iter().for_each(|s| channel.free(&[s.buf])),
+            Err(_) => return,
+        }
+    }
+}
+
+/// A side that trusts nobody: it holds each buffer once, whatever comes.
+struct Wary {
+    channel: Channel,
+    held: BTreeSet<Buf>,
+    frames: u64,
+}
+
+impl Wary {
+    fn hold(&mut self, buf: Buf) {
+        assert!(buf.0 < SMALL.buffers.into(), "{buf:?}");
+        assert!(self.held.insert(buf), "{buf:?} came twice");
+    }
+
+    fn turn(&mut self, random: &mut Random) -> Result<(), Error> {
+        let mut segs = [NONE; 8];
+        let n = self.channel.receive(&mut segs)?;
+        for s in &segs[..n] {
+            assert!(u32::from(s.off) + u32::from(s.len) <= SMALL.bytes, "{s:?}");
+            self.hold(s.buf);
+            let mut bytes = vec![0; s.len.into()];
+            self.channel.read(s.buf, s.off.into(), &mut bytes)?;
+            self.frames += u64::from(s.last);
+        }
+        let mut bufs = [Buf(u64::MAX); 4];
+        let n = self.channel.alloc(&mut bufs);
+        bufs[..n].iter().for_each(|buf| self.hold(*buf));
+        while let Some(buf) = self.held.first().copied().filter(|_| random.below(8) > 0) {
+            self.channel.write(buf, 0, &[7; 32])?;
+            if random.below(2) == 0 {
+                self.held.remove(&buf);
+                self.channel.free(&[buf]);
+            } else if self.channel.send(&[Segment { buf, off: 0, len: 32, last: true }])? == 1 {
+                self.held.remove(&buf);
+            }
+        }
+        assert_eq!(self.channel.buffers().1, self.held.len() as u64);
+        Ok(())
+    }
+
+    /// The other side is gone: each buffer is here, once.
+    fn settle(mut self) {
+        while let Ok(n) = self.channel.receive(&mut [NONE; 8]) {
+            assert!(n <= 8);
+        }
+        self.channel.reclaim().unwrap();
+        let count = u64::from(SMALL.buffers);
+        let (free, held) = self.channel.buffers();
+        assert_eq!(free + held, count);
+        let mut all = vec![Buf(u64::MAX); free as usize];
+        assert_eq!(self.channel.alloc(&mut all) as u64, free);
+        assert_eq!(all.into_iter().collect::<BTreeSet<_>>().len() as u64, free);
+    }
+}
+
+fn beside(rounds: u64) {
+    let dir = tempfile::tempdir().unwrap();
+    let (path, honest_path) = (dir.path().join("hostile"), dir.path().join("honest"));
+    let mut listener = Listener::bind(&path, SMALL).unwrap();
+    let mut honest_listener = Listener::bind(&honest_path, SMALL).unwrap();
+    let _honest = Other::start("load", &honest_path);
+    let mut honest = Traffic::new(honest_listener.accept().unwrap());
+    let (mut random, mut lies, mut links) = (Random(2), 0, 0);
+    let mut other = Other::start("hostile", &path);
+    let start = |channel| Wary { channel, held: BTreeSet::new(), frames: 0 };
+    let mut wary = start(listener.accept().unwrap());
+    for round in 1..=rounds {
+        for _ in 0..16 {
+            wary.turn(&mut random).unwrap();
+        }
+        let until = honest.got + 4;
+        honest.run(until.max(honest.sent)).unwrap();
+        // A link that a liar has brought to a stand is given up, and the next one is like new.
+        if round % 500 == 0 || round == rounds {
+            other.kill();
+            other.ends();
+            lies += wary.channel.counters().iter().find(|(name, _)| *name == "pool_lies").unwrap().1;
+            links += 1;
+            wary.settle();
+            other = Other::start("hostile", &path);
+            wary = start(listener.accept().unwrap());
+        }
+    }
+    assert!(lies > 0 && honest.channel.is_alive());
+    let honest_lies = honest.channel.counters().into_iter().find(|(name, _)| *name == "pool_lies");
+    assert_eq!(honest_lies, Some(("pool_lies", 0)));
+    println!("{lies} lies over {links} links; {} frames of the honest one", honest.got);
+}
+
+#[test]
+fn a_hostile_side_stops_its_own_link_alone() {
+    beside(2_000);
+}
+
+#[test]
+#[ignore = "minutes"]
+fn a_hostile_side_stops_its_own_link_alone_for_long() {
+    beside(40_000);
+}

@@ -120,23 +120,34 @@ fn fig_17_a_batch_moves_a_line_for_each_frame_and_two_for_each_group() {
     assert_eq!(sides, [[1.25, 0.25]; 2]);
 }
 
-/// Registers cost the NIC one read and two RFOs more for each group: it reads TX tail, and writes TX head and RX tail.
+/// Of the same load with registers: §5.6 has one read and two RFOs more for each group, which is 0.25 and 0.5 a frame. Here
+/// it is less: a NIC that is behind reads TX tail once for several groups, and its own registers seldom go to the host and
+/// back.
 #[test]
-fn fig_17_registers_move_three_lines_more_for_each_group() {
+fn fig_17_registers_move_more_but_less_than_published() {
     let sizes = Sizes { ring: 512, signal: Signal::Register, ..Sizes::default() };
-    let [_, nic] = Loop { sizes, burst: 4, deep: 1, frees: true }.per_frame();
-    // And once in a pass of the ring it looks how far the host has read.
-    let looks = 4.0 / f64::from(sizes.ring);
-    assert!((1.5..=1.5 + looks).contains(&nic[0]) && nic[1] == 0.75, "{nic:?}");
+    let [_, [reads, rfos]] = Loop { sizes, burst: BURST, deep: DEEP, frees: true }.per_frame();
+    assert!((1.3..1.4).contains(&reads) && (0.3..0.35).contains(&rfos), "{reads} {rfos}");
 }
 
-/// One frame at a time: its own line, its descriptors' two, and the lines that were polled too early.
+/// A group at a time: the NIC reads TX tail, and writes TX head and RX tail, once for each group. Inlined signals are
+/// polled too early instead: that costs two reads a group.
 #[test]
-fn fig_17_a_frame_alone_moves_whole_lines() {
+fn a_group_alone_tells_what_each_register_moves() {
+    let sizes = Sizes { ring: 512, ..Sizes::default() };
+    let inline = Loop { sizes, burst: 4, deep: 1, frees: true };
+    let register = Loop { sizes: Sizes { signal: Signal::Register, ..sizes }, ..inline };
+    let [[_, inline], [_, [reads, rfos]]] = [inline.per_frame(), register.per_frame()];
+    assert_eq!(inline, [1.75, 0.25]);
+    // And once in a pass of the ring it looks how far the host has read.
+    let looks = 4.0 / f64::from(sizes.ring);
+    assert!((1.5..=1.5 + looks).contains(&reads) && rfos == 0.75, "{reads} {rfos}");
+}
+
+/// One frame at a time: its own line, a line of descriptors each way, and those that were polled too early.
+#[test]
+fn a_frame_alone_moves_whole_lines() {
     let sizes = Sizes { ring: 512, ..Sizes::default() };
     let [_, nic] = Loop { sizes, burst: 1, deep: 1, frees: false }.per_frame();
-    let told = Loop { sizes: Sizes { signal: Signal::Register, ..sizes }, burst: 1, deep: 1, frees: true };
-    let [_, registers] = told.per_frame();
-    let sum = |n: [f64; 2]| n[0] + n[1];
-    assert!(sum(nic) >= 3.0 && sum(registers) > sum(nic), "{nic:?} {registers:?}");
+    assert_eq!(nic, [4.0, 1.0]);
 }

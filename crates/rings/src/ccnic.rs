@@ -226,7 +226,8 @@ impl Spec for Sizes {
         counters: &["debts", "faults"],
         many_pollers: false,
         pointers: true,
-        not_emulated: None,
+        coherent: true,
+        not_emulated: Some("the card below would serve the lanes to send"),
     };
     type Host<M: Memory> = HostHalf<M>;
     type Nic<M: Memory> = NicHalf<M>;

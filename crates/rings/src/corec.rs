@@ -166,6 +166,7 @@ impl Spec for Sizes {
         counters: &["claims", "failed_claims", "deferred_releases", "debts", "faults"],
         many_pollers: true,
         pointers: false,
+        coherent: false,
         not_emulated: Some(ddring::NO_POINTERS),
     };
     type Host<M: Memory> = HostHalf<M>;

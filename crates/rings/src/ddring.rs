@@ -156,6 +156,7 @@ impl Spec for Sizes {
         counters: &["lock_taken", "lock_waits", "debts", "faults"],
         many_pollers: true,
         pointers: false,
+        coherent: false,
         not_emulated: Some(NO_POINTERS),
     };
     type Host<M: Memory> = HostHalf<M>;

@@ -187,6 +187,7 @@ impl Spec for Sizes {
         ],
         many_pollers: false,
         pointers: true,
+        coherent: false,
         not_emulated: Some("the physical rings would hold the buffers that rest"),
     };
     type Host<M: Memory> = Box<HostHalf<M>>;

@@ -81,6 +81,7 @@ impl Spec for Sizes {
         counters: &["debts", "faults"],
         many_pollers: false,
         pointers: true,
+        coherent: false,
         not_emulated: None,
     };
     type Host<M: Memory> = HostHalf<M>;

@@ -146,6 +146,7 @@ impl Spec for Sizes {
         counters: &["lock_taken", "lock_waits", "debts", "faults"],
         many_pollers: false,
         pointers: true,
+        coherent: false,
         not_emulated: None,
     };
     type Host<M: Memory> = HostHalf<M>;

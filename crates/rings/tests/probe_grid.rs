@@ -6,7 +6,7 @@ use std::fs;
 use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
-const CRATES: [&str; 4] = ["memory", "rings", "model", "flow"];
+const CRATES: [&str; 5] = ["memory", "rings", "model", "flow", "ccnic"];
 
 /// A test of some source file.
 struct Test {

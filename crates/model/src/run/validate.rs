@@ -57,6 +57,7 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
         s.over(queues).validate(queues)?;
     }
     device_limits(s)?;
+    coherence(s)?;
     emulation(s)?;
     rules(s)?;
     let least = least_pool(s);
@@ -87,6 +88,19 @@ fn device_limits(s: &Scenario) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Whether the NIC takes part in cache coherence, if the interface needs that: a result over a card behind PCIe would be
+/// none of this interface.
+fn coherence(s: &Scenario) -> Result<(), Error> {
+    if !s.interface.about().coherent || s.server.nic_core().is_some() {
+        return Ok(());
+    }
+    let what = format!("{} needs a NIC that takes part in cache coherence", s.interface.name());
+    Err(Error::Scenario(format!(
+        "{what}; {} has a card behind PCIe; allowed: a server whose NIC is a core, or rxlab live",
+        s.server.name
+    )))
 }
 
 /// Whether there is a card below an emulated NIC, and the rings for it.

@@ -215,8 +215,8 @@ where
         if self.posted.is_empty() {
             return 0;
         }
-        let end = self.lane.given_back(m);
-        self.free(m, bufs, |entry| end.wrapping_sub(entry).wrapping_sub(1) < u64::MAX / 2)
+        let end = self.lane.reclaim(m);
+        self.free(m, bufs, |entry| is_below(entry, end))
     }
 
     /// Gives back the buffers of the oldest entries, as long as they are `done`; how many.
@@ -242,15 +242,19 @@ where
     }
 
     fn unread(&self, m: &mut M) -> u32 {
-        let end = self.lane.seems_back(m);
-        let unread =
-            self.posted.iter().filter(|(entry, _)| end.wrapping_sub(*entry).wrapping_sub(1) >= u64::MAX / 2);
-        unread.count() as u32
+        let end = self.lane.given_back(m);
+        self.posted.iter().filter(|(entry, _)| !is_below(*entry, end)).count() as u32
     }
 
     fn drain<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) {
         self.free(m, bufs, |_| true);
     }
+}
+
+/// Whether an entry lies before another one of its pass or the next.
+#[inline(always)]
+fn is_below(entry: u64, end: u64) -> bool {
+    end.wrapping_sub(entry).cast_signed() > 0
 }
 
 /// The descriptor of a segment.

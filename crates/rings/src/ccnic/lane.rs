@@ -192,7 +192,7 @@ pub(super) struct Writer<M: Memory, const W: usize, const N: usize, const D: usi
     next: u64,
     /// Entries below it may be written; at most a ring ahead of what the reader gave back.
     free: u64,
-    /// Entries below it are given back; at most `next`. Only who asks for it keeps it fresh.
+    /// Entries below it are given back; at most `next`. Only [`reclaim`](Self::reclaim) moves it.
     back: u64,
     /// What `tail` says.
     told: u64,
@@ -244,42 +244,32 @@ where
         self.next
     }
 
-    /// Entries below it are given back, as the reader says by now.
+    /// Entries below it are given back, as the reader says by now; at most those that are written.
     #[inline(always)]
-    pub(super) fn given_back(&mut self, m: &mut M) -> u64 {
+    pub(super) fn given_back(&self, m: &mut M) -> u64 {
+        let mut back = self.back;
         match self.way {
             Way::Cleared => {
                 // Pairs with the release in `Reader::free_to`.
-                while self.back != self.next && m.acquire(self.entries, self.back) & READY == 0 {
-                    self.back = self.back.wrapping_add(1);
+                while back != self.next && m.acquire(self.entries, back) & READY == 0 {
+                    back = back.wrapping_add(1);
                 }
             }
             Way::Told { head } | Way::Registers { head, .. } => {
                 let told = m.acquire(head, 0); // pairs with the release in `Reader::free_to`
-                if told.wrapping_sub(self.back) <= self.next.wrapping_sub(self.back) {
-                    self.back = told;
+                if told.wrapping_sub(back) <= self.next.wrapping_sub(back) {
+                    back = told;
                 }
             }
         }
-        self.back
+        back
     }
 
-    /// As [`given_back`](Self::given_back), by a look that changes and orders nothing.
-    pub(super) fn seems_back(&self, m: &mut M) -> u64 {
-        match self.way {
-            Way::Cleared => {
-                let mut back = self.back;
-                while back != self.next && m.relaxed(self.entries, back) & READY == 0 {
-                    back = back.wrapping_add(1);
-                }
-                back
-            }
-            Way::Told { head } | Way::Registers { head, .. } => {
-                let told = m.relaxed(head, 0);
-                let real = told.wrapping_sub(self.back) <= self.next.wrapping_sub(self.back);
-                if real { told } else { self.back }
-            }
-        }
+    /// The same, so that the next look begins there.
+    #[inline(always)]
+    pub(super) fn reclaim(&mut self, m: &mut M) -> u64 {
+        self.back = self.given_back(m);
+        self.back
     }
 
     /// Whether entry `i` may be written, and all from `next` to there.
@@ -377,7 +367,7 @@ where
         Reader { entries, way, shift, next: 0, freed: 0, tail: 0, told: 0, line: [0; W], at: N }
     }
 
-    /// The signal of entry `i`, if it is written and not given back.
+    /// The signal of the next entry, if it is written and not given back.
     #[inline(always)]
     fn is_fresh(&mut self, m: &mut M) -> Option<u64> {
         let i = self.next;

@@ -65,7 +65,7 @@ impl<M: Memory> Side<M> {
     /// has to keep frames until they are read, as those of today's cards have.
     #[inline]
     pub fn pending(&mut self, m: &mut M) -> u64 {
-        inside!(&mut self.lanes, lanes => lanes.tx.entry().wrapping_sub(lanes.tx.given_back(m)))
+        inside!(&mut self.lanes, lanes => lanes.tx.entry().wrapping_sub(lanes.tx.reclaim(m)))
     }
 
     /// This side's end of the pool.

@@ -48,6 +48,8 @@ pub struct About {
     pub many_pollers: bool,
     /// Whether its NIC half may pass a frame by pointer ([`crate::Rest::Buffer`]), as an emulated NIC does.
     pub pointers: bool,
+    /// Whether its NIC takes part in the host's cache coherence: a core that plays it does, a card behind PCIe does not.
+    pub coherent: bool,
     /// Why no core can play its card, where none can; follows "cannot be emulated: ".
     pub not_emulated: Option<&'static str>,
 }

@@ -8,6 +8,7 @@ use rings::tx::Sizes as TxSizes;
 use rings::{Segment, Sends, Spec};
 
 use crate::oracle::{Core, LEN, Port, Spares, buffers};
+use crate::stopping::Cycle;
 use crate::tx;
 
 const fn sizes(layout: Layout, signal: Signal, back: Back) -> Sizes {
@@ -71,6 +72,26 @@ pub(crate) const SENT_SEGMENTS: Scenario = Scenario {
 
 fn transmit(space: CheckedSpace, sizes: &Sizes, segments: usize, frames: u8) {
     tx::run_over(space, |space| sizes.transmit(space, TX, 1).unwrap(), segments, frames);
+}
+
+/// The queue stops, its core takes back what the NIC had looked at as well, and it starts again: cleared, the NIC must not
+/// find what it passed over.
+pub(crate) const RESTARTED: Scenario =
+    Scenario { name: "ccnic, ring 2, grouped, stopped after 1 frame, 2 more", run: |s| restarted(s, &GROUP) };
+pub(crate) const RESTARTED_CREDIT: Scenario = Scenario {
+    name: "ccnic, ring 2, padded with credits, stopped after 1 frame, 2 more",
+    run: |s| restarted(s, &CREDIT),
+};
+pub(crate) const TX_RESTARTED: Scenario = Scenario {
+    name: "ccnic, tx ring 2, grouped, stopped after 2 frames, 3 more",
+    run: |s| tx::restarted_over(s, |space| GROUP.transmit(space, TX, 1).unwrap()),
+};
+
+fn restarted(mut space: CheckedSpace, sizes: &Sizes) {
+    let b = buffers(&mut space, 3);
+    let (mut hosts, nic) = sizes.build(&mut space, 1, b).unwrap();
+    let cycle = Cycle { b, count: 3, before: 1, after: 2 };
+    cycle.run(space, (hosts.remove(0), nic), |_, _| {});
 }
 
 const TX: TxSizes = TxSizes { ring: 2, complete_every: 1 };
@@ -177,4 +198,15 @@ fn frames_leave_once_and_intact() {
 #[test]
 fn segments_leave_as_whole_frames() {
     crate::passes(SENT_SEGMENTS);
+}
+
+#[test]
+fn a_queue_starts_again_where_it_stopped() {
+    crate::passes(RESTARTED);
+    crate::passes(RESTARTED_CREDIT);
+}
+
+#[test]
+fn a_transmit_queue_starts_again_where_it_stopped() {
+    crate::passes(TX_RESTARTED);
 }

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 40] = [
+const SCENARIOS: [Scenario; 43] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
@@ -64,6 +64,9 @@ const SCENARIOS: [Scenario; 40] = [
     ccnic::REGISTERED,
     ccnic::SENT,
     ccnic::SENT_SEGMENTS,
+    ccnic::RESTARTED,
+    ccnic::RESTARTED_CREDIT,
+    ccnic::TX_RESTARTED,
     corec::DRAINED,
     corec::CLAIMED,
     corec::REJOINED,

@@ -122,9 +122,20 @@ fn settle<H: TxHost<CheckedView>>(m: &mut CheckedView, mut host: H, mut spares: 
 }
 
 /// Frames 1 and 2 fill the ring; those that are not collected by the stop are never sent, 3 to 5 all are.
-fn restarted(mut space: CheckedSpace) {
+fn restarted(space: CheckedSpace) {
+    restarted_over(space, |space| build(space, Sizes { ring: 2, complete_every: 1 }, 1).unwrap());
+}
+
+/// The same over any halves that send.
+pub(crate) fn restarted_over<H, N>(
+    mut space: CheckedSpace,
+    build: impl FnOnce(&mut CheckedSpace) -> (Vec<H>, N),
+) where
+    H: TxHost<CheckedView> + 'static,
+    N: TxNic<CheckedView>,
+{
     let b = buffers(&mut space, 2);
-    let (mut hosts, mut nic) = build(&mut space, Sizes { ring: 2, complete_every: 1 }, 1).unwrap();
+    let (mut hosts, mut nic) = build(&mut space);
     let control = gate(&mut space, "test.control", Side::Nic, Side::Host);
     let drained = gate(&mut space, "test.drained", Side::Host, Side::Nic);
     let space = space.share();

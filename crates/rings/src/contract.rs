@@ -16,7 +16,7 @@ pub use outcome::Outcome;
 pub(crate) use param::Choice;
 pub use param::{Param, Role};
 pub use spec::{About, Halves, Parameters, Place, Said, Sends, Spec, Today, TxHalves};
-pub use transmit::{TxHost, TxNic, TxSizes};
+pub use transmit::{TxHost, TxNic, TxSizes, WithTxNic};
 
 /// Buffers that a half takes or gives back in one call.
 pub(crate) const CHUNK: usize = 64;

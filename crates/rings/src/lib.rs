@@ -42,7 +42,8 @@ mod testing;
 
 pub use contract::{
     AHEAD, About, Buffers, Completion, Frame, Halves, Host, Nic, Outcome, Param, Parameters, Place, Rest,
-    Role, Said, Segment, Sends, Spec, TOGETHER, Today, TxHalves, TxHost, TxNic, WithNic, WriteBack,
+    Role, Said, Segment, Sends, Spec, TOGETHER, Today, TxHalves, TxHost, TxNic, WithNic, WithTxNic,
+    WriteBack,
 };
 pub use interface::{
     AnyHost, AnyNic, AnyTxHost, AnyTxNic, Interface, Port, Receive, Transmit, Written, build, receive,

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use memory::{Memory, Ps};
 use nic::{Port, Sent, TxConfig, TxPort};
-use rings::{AnyTxNic, Nic, Outcome};
+use rings::{Nic, Outcome, TxNic};
 use traffic::{Arrival, Peer, Source};
 
 use super::book::Book;
@@ -122,9 +122,9 @@ fn name_of(flow: u32) -> Option<u64> {
 
 /// The transmit half, which sees frames in the order in which the card sends them. `extra` is what a latency
 /// has beside the time on the card, ps. `peer` gets the frames, where there is one.
-pub(crate) fn transmit(
+pub(crate) fn transmit<T: TxNic<View>>(
     m: &mut View,
-    tx: AnyTxNic<View>,
+    tx: T,
     plug: Plug,
     peer: Option<SharedPeer>,
     config: TxConfig,

@@ -23,6 +23,8 @@ pub(crate) const PAGE: u32 = 1 << 15;
 pub(crate) enum Kind {
     /// One side writes it.
     Signal,
+    /// Both sides write it, in turn.
+    Shared,
     /// Several agents write it.
     Contended,
     /// A card has it.
@@ -145,6 +147,11 @@ pub(crate) struct Extent {
     pub shared: u32,
 }
 
+/// The kind of a signal that no two agents of a side write.
+fn one_or_both(field: &Field) -> Kind {
+    if field.writer == Side::Both { Kind::Shared } else { Kind::Signal }
+}
+
 /// Checks that a NIC of such a kind has memory that cores reach through their caches.
 fn home(field: &'static str, home: Side, nic: NicKind) -> Result<(), LayoutError> {
     if home == Side::Nic && nic == NicKind::Card {
@@ -199,9 +206,9 @@ impl Layout {
                 self.registers.add(Register { words, signal, width: field.width, mapping, port });
                 (Kind::Register, Path::Mmio)
             }
-            (_, NicKind::Card) => (Kind::Signal, Path::Dma),
+            (_, NicKind::Card) => (one_or_both(field), Path::Dma),
             // Nothing of it lies behind a slot.
-            (_, NicKind::Core) => (Kind::Signal, Path::Cores),
+            (_, NicKind::Core) => (one_or_both(field), Path::Cores),
         };
         Ok(Words { base, signal, mask: field.len - 1, kind, writer: field.writer, path })
     }

@@ -17,7 +17,8 @@ struct Pending {
 pub(crate) struct WordMemory {
     pub values: Vec<u64>,
     pending: Vec<Pending>,
-    /// Who stored each signal last, of those that both sides write: an agent sees its own stores at once.
+    /// Who stored each signal last, of those that both sides write: its slot and one, or 0. An agent sees its own stores
+    /// at once.
     by: Vec<u32>,
     pub lines: Vec<WordLine>,
     pub registers: Registers,
@@ -32,7 +33,7 @@ impl WordMemory {
         WordMemory {
             values: vec![0; layout.words as usize],
             pending: vec![Pending::default(); layout.signals as usize],
-            by: vec![u32::MAX; layout.signals as usize],
+            by: vec![0; layout.signals as usize],
             lines: vec![WordLine::default(); lines],
             registers: layout.registers.clone(),
             there: vec![0; if moves { lines } else { 0 }],
@@ -62,12 +63,12 @@ impl WordMemory {
 
     /// Agent `slot` has stored a signal that both sides write.
     pub(crate) fn stored_by(&mut self, w: Place, slot: usize) {
-        self.by[w.signal as usize] = slot as u32;
+        self.by[w.signal as usize] = (slot as u32).wrapping_add(1);
     }
 
     /// The value of a signal that both sides write, if agent `slot` stored it last.
     pub(crate) fn own(&self, w: Place, slot: usize) -> Option<u64> {
-        (self.by[w.signal as usize] == slot as u32).then(|| self.values[w.word as usize])
+        (self.by[w.signal as usize] == (slot as u32).wrapping_add(1)).then(|| self.values[w.word as usize])
     }
 
     /// What shows of a signal at `clock`; when the next value does, if one has been stored.

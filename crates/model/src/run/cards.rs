@@ -2,11 +2,11 @@
 
 use memory::Ps;
 use nic::{Config, Port, TxConfig, TxPort};
-use rings::{AnyNic, AnyTxNic, Nic, TxNic, WithNic};
+use rings::{AnyNic, AnyTxNic, Nic, TxNic, WithNic, WithTxNic};
 
 use super::error::Error;
 use crate::agents::book::Book;
-use crate::agents::card::{self, Wire};
+use crate::agents::card::{self, SharedPeer, Wire};
 use crate::agents::nic_core::{Feed, SoftPort};
 use crate::agents::plug::Plug;
 use crate::agents::rules::{Installed, Tables};
@@ -89,13 +89,31 @@ pub(super) fn spawn<R: Nic<View> + 'static>(
     for q in 0..plug.queues {
         nic_tx.limit(q, (queue_bps > 0).then_some(queue_bps));
     }
-    let head = if peer.is_some() { nic::HEAD } else { 0 };
-    let config = TxConfig { rate_bps: rate_bps(s), head, ..TxConfig::default() };
-    let extra = beside_the_card(s);
-    engine.spawn(Agent::NicTx(plug.port), move |m| {
-        card::transmit(m, nic_tx, plug, peer, config, extra, &tx_book);
-    })?;
-    Ok(())
+    nic_tx.with(Sending { engine, s, plug, peer, book: tx_book })
+}
+
+/// A card that has all but its transmit half.
+struct Sending<'a> {
+    engine: &'a mut Engine,
+    s: &'a Scenario,
+    plug: Plug,
+    peer: Option<SharedPeer>,
+    book: Book,
+}
+
+impl WithTxNic<View> for Sending<'_> {
+    type Out = Result<(), Error>;
+
+    fn with<T: TxNic<View> + 'static>(self, tx: T) -> Result<(), Error> {
+        let Sending { engine, s, plug, peer, book } = self;
+        let head = if peer.is_some() { nic::HEAD } else { 0 };
+        let config = TxConfig { rate_bps: rate_bps(s), head, ..TxConfig::default() };
+        let extra = beside_the_card(s);
+        engine.spawn(Agent::NicTx(plug.port), move |m| {
+            card::transmit(m, tx, plug, peer, config, extra, &book);
+        })?;
+        Ok(())
+    }
 }
 
 /// Rate of a port.

@@ -72,3 +72,12 @@ pub trait TxNic<M: Memory> {
     /// When a queue that waits for its rate may send; `None` if none waits.
     fn next_due(&self) -> Option<Ps>;
 }
+
+/// What is made of a NIC half that sends once it is known whose it is, as [`WithNic`](super::WithNic) of one that
+/// receives.
+pub trait WithTxNic<M: Memory> {
+    /// What comes of it.
+    type Out;
+    /// Takes the half.
+    fn with<T: TxNic<M> + 'static>(self, nic: T) -> Self::Out;
+}

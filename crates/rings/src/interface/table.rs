@@ -6,7 +6,7 @@ use memory::{Memory, Ps, Space};
 
 use crate::contract::{
     About, Buffers, Completion, Frame, Host, Nic, Outcome, Parameters, Segment, Spec, TxHost, TxNic, TxSizes,
-    WithNic, WriteBack,
+    WithNic, WithTxNic, WriteBack,
 };
 use crate::sizes::SizeError;
 use crate::tx;
@@ -243,6 +243,16 @@ macro_rules! table {
                 #[doc = concat!("Of [`", stringify!($ring), "`](crate::", stringify!($ring), ").")]
                 $own(<crate::$ring::Sizes as $crate::contract::Sends>::TxNic<M>),
             )?)*
+        }
+
+        impl<M: Memory + 'static> AnyTxNic<M> {
+            /// Hands over the half by its own type.
+            pub fn with<T: WithTxNic<M>>(self, take: T) -> T::Out {
+                match self {
+                    AnyTxNic::Ring(half) => take.with(half),
+                    $($(AnyTxNic::$own(half) => take.with(half),)?)*
+                }
+            }
         }
 
         impl<M: Memory> TxNic<M> for AnyTxNic<M> {

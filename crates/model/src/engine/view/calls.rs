@@ -1,6 +1,6 @@
 //! The calls of [`Memory`] and what each costs.
 
-use memory::{Buf, Fault, Memory, Ps, Side, Touch};
+use memory::{Buf, Fault, Memory, Ps, Touch};
 
 use super::View;
 use crate::engine::schedule::PARKED;
@@ -20,6 +20,7 @@ impl Memory for View {
         let p = w.place(i);
         match w.kind {
             Kind::Signal => self.load((p.line, w.path)),
+            Kind::Shared => return self.load_shared(p, w.path),
             // The card's own, or a core's way to it.
             Kind::Register if self.me.core.is_none() => {}
             Kind::Register => return self.load_register(p.word),
@@ -29,11 +30,6 @@ impl Memory for View {
             }
         }
         self.polls(p.line);
-        if w.writer == Side::Both
-            && let Some(own) = self.own_store(p)
-        {
-            return own;
-        }
         self.visible(p)
     }
 
@@ -57,7 +53,7 @@ impl Memory for View {
             },
         };
         self.store(p, signal, visible);
-        if w.writer == Side::Both {
+        if w.kind == Kind::Shared {
             self.note_store(p);
         }
     }
@@ -72,7 +68,7 @@ impl Memory for View {
         let first = p.word as usize + 1 - W;
         self.machine().words.values[first..first + W - 1].copy_from_slice(&entry[..W - 1]);
         self.store(p, entry[W - 1], visible);
-        if w.writer == Side::Both {
+        if w.kind == Kind::Shared {
             self.note_store(p);
         }
     }

@@ -6,7 +6,7 @@ use crate::machine::Machine;
 use crate::machine::coherence::word_line::Claim;
 use crate::machine::layout::{Path, Place};
 use crate::machine::level::Level;
-use crate::machine::prices::Access;
+use crate::machine::prices::{Access, Cost};
 
 impl View {
     /// The agent loads words of `line`: a core waits for a line that others had.
@@ -29,21 +29,43 @@ impl View {
         if path == Path::Mmio {
             return self.read_register(line); // no cache has it: each load comes here
         }
-        if self.comes(line) {
+        if self.machine().nodes.apart {
+            return self.fetch_apart(line, path, at);
+        }
+        if let Some(cost) = self.asks(line, path, at) {
+            self.misses(cost.wait);
+        }
+    }
+
+    /// The same where there are two nodes.
+    #[cold]
+    fn fetch_apart(&mut self, line: u32, path: Path, at: u64) {
+        let moves = self.machine().nodes.words_move();
+        if moves && self.comes(line) {
             return;
         }
-        let crosses = self.crossing(line, false, self.clock);
+        let crosses = self.crosses(line, false, self.clock);
+        let Some(cost) = self.asks(line, path, at) else { return };
+        if crosses && moves {
+            self.moves(line, cost.miss);
+        }
+        self.misses(cost.wait);
+    }
+
+    /// What a line that others had costs a core. None of it a card: descriptors come by the line, ahead of use.
+    #[inline(always)]
+    fn asks(&mut self, line: u32, path: Path, at: u64) -> Option<Cost> {
         let machine = self.machine();
         let Some(core) = self.me.core else {
-            // Descriptors come by the line, ahead of use.
             machine.dma_read(line, 1, at);
             machine.links[self.me.port as usize].fetch(64);
-            return machine.expect_frames(line);
+            machine.expect_frames(line);
+            return None;
         };
-        let cost = machine.core_access(core, line, false, Access::Word, at);
+        let mut cost = machine.core_access(core, line, false, Access::Word, at);
         // An idle core has waited for the first line that changed; the next ones come meanwhile.
         let others = self.poll.busy || self.poll.missed > 0;
-        let wait = match path {
+        cost.wait = match path {
             _ if !others => cost.miss,
             Path::Dma if self.me.agent.is_core() => match self.machine().costs.far_share {
                 // It was asked for together with the line before it.
@@ -61,9 +83,12 @@ impl View {
                 None => cost.wait,
             },
         };
-        if crosses {
-            self.moves(line, cost.miss);
-        }
+        Some(cost)
+    }
+
+    /// The core waits for a line of words.
+    #[inline(always)]
+    fn misses(&mut self, wait: u64) {
         self.poll.missed += wait;
         self.clock += wait;
     }
@@ -101,22 +126,45 @@ impl View {
         Some(visible)
     }
 
-    /// A store takes a line from others, from `at` on; the clock is at the store's end. To recall copies that
-    /// other cores have takes as long as to get the line from one of them.
+    /// A store takes a line from others, from `at` on; the clock is at the store's end.
     #[inline(never)]
     fn take(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
-        if self.merges(line) {
+        if self.machine().nodes.apart {
+            return self.take_apart(core, line, at, claim);
+        }
+        let cost = self.claims(core, line, at, claim);
+        self.takes(cost);
+    }
+
+    /// The same where there are two nodes.
+    #[cold]
+    fn take_apart(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
+        if self.machine().nodes.words_move() && self.merges(line) {
             return;
         }
-        let crosses = self.crossing(line, true, self.clock);
+        let crosses = self.crosses(line, true, self.clock);
         let held = if crosses { self.arrival(line) - self.clock } else { 0 };
+        let mut cost = self.claims(core, line, at, claim);
+        cost.miss += held;
+        self.takes(cost);
+    }
+
+    /// What a line costs a core that stores into it. To recall copies that other cores have takes as long as to get the
+    /// line from one of them.
+    #[inline(always)]
+    fn claims(&mut self, core: u32, line: u32, at: u64, claim: Claim) -> Cost {
         let machine = self.machine();
-        let mut cost = machine.core_access(core, line, true, Access::Word, at);
+        let cost = machine.core_access(core, line, true, Access::Word, at);
         let snoop = machine.costs.snoop;
         if claim == Claim::Recall && cost.miss < snoop {
-            cost = machine.prices_of(core).cost(Access::Word, true, snoop, Level::Snoop);
+            return machine.prices_of(core).cost(Access::Word, true, snoop, Level::Snoop);
         }
-        cost.miss += held;
+        cost
+    }
+
+    /// A line that costs so much comes for a store.
+    #[inline(always)]
+    fn takes(&mut self, mut cost: Cost) {
         cost.wait = cost.wait.max(self.until_free());
         self.stores.taken = self.clock + cost.wait;
         let before = self.clock;
@@ -128,7 +176,7 @@ impl View {
     /// move between nodes: elsewhere each store before the line is there asks for it again.
     fn merges(&mut self, line: u32) -> bool {
         let (me, at) = (self.me.who, self.clock);
-        self.machine().nodes.words_move() && self.line(line).comes(me, at)
+        self.line(line).comes(me, at)
     }
 
     /// The same of a load, which waits until the line is there. Behind another load of the line it has waited.
@@ -136,7 +184,7 @@ impl View {
         if !self.merges(line) {
             return false;
         }
-        let there = if self.line(line).leaving { self.clock } else { self.line(line).changed };
+        let there = if self.line(line).leaves() { self.clock } else { self.line(line).changed };
         self.poll.missed += there - self.clock;
         self.clock = there;
         true
@@ -149,9 +197,6 @@ impl View {
     fn moves(&mut self, line: u32, miss: u64) {
         let (me, at, there) = (self.me.who, self.clock, self.arrival(line));
         let machine = self.machine();
-        if !machine.nodes.words_move() {
-            return;
-        }
         if machine.words.lines[line as usize].moves() {
             let leaves = there + machine.costs.remote / 2;
             machine.words.lines[line as usize].moves_to(me, at, leaves);
@@ -166,7 +211,7 @@ impl View {
         self.clock.max(self.machine().words.there(line))
     }
 
-    /// A core gets a line of words as its copies are at    /// A core gets a line of words as its copies are at `shown`: whether it comes over the link, which counts it. What
+    /// A core gets a line of words as its copies are at `shown`: whether it comes over the link, which counts it. What
     /// cards read is counted with all that they read.
     #[inline(always)]
     pub(super) fn crossing(&mut self, line: u32, write: bool, shown: u64) -> bool {
@@ -213,13 +258,6 @@ impl View {
         self.machine().words.stored_by(w, slot);
     }
 
-    /// A signal that both sides write, if this agent stored it last: it need not wait until that shows.
-    #[inline(never)]
-    pub(super) fn own_store(&mut self, w: Place) -> Option<u64> {
-        let slot = self.me.slot;
-        self.machine().words.own(w, slot)
-    }
-
     /// What this agent can see of a signal.
     #[inline(always)]
     pub(super) fn visible(&mut self, w: Place) -> u64 {
@@ -228,6 +266,15 @@ impl View {
             self.poll.pending = self.poll.pending.min(next.saturating_sub(self.elapsed()));
         }
         value
+    }
+
+    /// The agent loads a signal that both sides write. It need not wait until its own store shows.
+    #[inline(never)]
+    pub(super) fn load_shared(&mut self, w: Place, path: Path) -> u64 {
+        self.load((w.line, path));
+        self.polls(w.line);
+        let slot = self.me.slot;
+        self.machine().words.own(w, slot).unwrap_or_else(|| self.visible(w))
     }
 
     /// The core asks for a line of words, for itself alone, and does not wait.

@@ -53,10 +53,15 @@ impl Who {
         self.number == CARDS
     }
 
-    /// Whether it is in words aside, if anywhere.
+    /// Whether no set can have it.
+    pub(crate) const fn is_nobody(self) -> bool {
+        self.bit == 0
+    }
+
+    /// Whether it is in words aside, if anywhere: it has no bit of its own.
     #[inline(always)]
     pub(crate) const fn is_aside(self) -> bool {
-        self.bit & ELSEWHERE != 0
+        self.bit <= ELSEWHERE
     }
 
     const fn word(self) -> usize {
@@ -160,7 +165,7 @@ impl Agents {
     #[inline]
     pub(crate) fn has_other(&self, who: Who, others: &Agents, outside: bool) -> bool {
         let flip = if outside { u64::MAX } else { 0 };
-        if !who.is_aside() {
+        if who.bit != ELSEWHERE {
             return self.bits & !who.bit & (others.bits ^ flip) != 0;
         }
         let (mine, theirs) = (self.words(), others.words());
@@ -195,6 +200,9 @@ impl Agents {
 
     #[cold]
     fn insert_aside(&mut self, who: Who) {
+        if who.is_nobody() {
+            return;
+        }
         let mut words = self.words();
         words[who.word()] |= who.bit_of_word();
         self.put(words);
@@ -202,6 +210,9 @@ impl Agents {
 
     #[cold]
     fn remove_aside(&mut self, who: Who) {
+        if who.is_nobody() {
+            return;
+        }
         let mut words = self.words();
         words[who.word()] &= !who.bit_of_word();
         self.put(words);

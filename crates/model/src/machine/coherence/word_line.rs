@@ -17,10 +17,18 @@ pub(crate) struct WordLine {
     pub changed: u64,
     /// Signals stored in it, wrapping.
     pub stores: u32,
-    /// Whether an agent has stored into it since it came from memory.
-    dirty: bool,
-    /// Whether it is a load that takes the line from `had` at `changed`.
-    pub leaving: bool,
+    state: State,
+}
+
+/// What an agent of the other node that loads a line finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum State {
+    /// Nobody has stored into it since it came from memory.
+    #[default]
+    Clean,
+    Stored,
+    /// Stored into, and a load takes it from `had` at `changed`.
+    Leaving,
 }
 
 impl WordLine {
@@ -71,7 +79,13 @@ impl WordLine {
     /// Whether the line moves with a load of the other node: an agent has stored into it.
     #[inline]
     pub(crate) fn moves(&self) -> bool {
-        self.dirty
+        self.state != State::Clean
+    }
+
+    /// Whether it is a load that takes the line from who had it.
+    #[inline]
+    pub(crate) fn leaves(&self) -> bool {
+        self.state == State::Leaving
     }
 
     /// `me` has asked for the line at `at` to load it, and nobody else keeps a copy from `leaves` on, unless somebody
@@ -83,7 +97,7 @@ impl WordLine {
         self.has.remove(me);
         self.had.clone_from(&self.has);
         self.has.become_only(me);
-        (self.changed, self.leaving) = (leaves, true);
+        (self.changed, self.state) = (leaves, State::Leaving);
     }
 
     /// Whether the line is on its way to `me` alone.
@@ -105,32 +119,33 @@ impl WordLine {
     #[cold]
     fn wrote_by_any(&mut self, me: Who, at: u64, visible: u64) {
         self.wrote_by(me, at, visible);
+        // Who sets a ring up leaves it to memory.
+        if me.is_nobody() {
+            self.state = State::Clean;
+        }
     }
 
     #[inline(always)]
     fn wrote_by(&mut self, me: Who, at: u64, visible: u64) {
         let shown = at >= self.changed;
-        if self.leaving {
-            if !shown && self.had.is(me) {
-                return; // before the line goes
-            }
-            self.leaving = false;
-        }
         if shown {
             self.had.become_like(&self.has, me);
         }
         // Of two stores that do not show yet, the first one takes the line away.
         if shown || !self.has.is(me) {
+            if !shown && self.leaves() && self.had.is(me) {
+                return; // before the line goes
+            }
             self.changed = visible;
         }
         self.becomes(me);
     }
 
-    /// `me` alone has the line. Who sets a ring up is nobody, and leaves it to memory.
+    /// `me` alone has the line, and has stored into it.
     #[inline(always)]
     fn becomes(&mut self, me: Who) {
         self.has.become_only(me);
-        self.dirty = !self.has.is_empty();
+        self.state = State::Stored;
     }
 
     /// `me` has a contended line to itself until `until`.

@@ -117,7 +117,7 @@ run(struct options *options)
 		ret = measure(options);
 	ports_stop(options);
 	if (ret == 0)
-		report_end(rte_mempool_in_use_count(pool));
+		report_end(options->in_place ? 0 : rte_mempool_in_use_count(pool)); /* the other side has some in place */
 	for (i = 0; i < options->n_tasks; i++)
 		task_free(&options->tasks[i]);
 	forward_free();

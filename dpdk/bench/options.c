@@ -41,6 +41,7 @@ static const char usage[] =
 	"  --mbufs N       buffers (8192)\n"
 	"  --cache N       buffers that each lcore keeps to itself (512)\n"
 	"  --mixed         buffers in no order, as in a program that has run for long: a new pool has them one behind the other\n"
+	"  --in-place      the mempool of net_rxlab's port 0 with channel=PATH: frames are not copied\n"
 	"  --work N        cycles of an application for each frame of rx and drain (0)\n"
 	"  --route A.B.C.D/LEN,PORT  of fwd and fwdcycles; without routes all leave through tx of the first task\n"
 	"  --check         count frames that are torn, lost or out of order (loop and rtt always do)\n"
@@ -140,7 +141,7 @@ route_parse(struct options *options, const char *text)
 	return 0;
 }
 
-enum { TASK = 256, SIZE, BURST, WINDOW, SAMPLES, MS, RXD, TXD, MBUFS, CACHE, WORK, ROUTE, CHECK, DRIVEN, MIXED, HELP };
+enum { TASK = 256, SIZE, BURST, WINDOW, SAMPLES, MS, RXD, TXD, MBUFS, CACHE, WORK, ROUTE, CHECK, DRIVEN, MIXED, IN_PLACE, HELP };
 
 static const struct option known[] = {
 	{ "task", required_argument, NULL, TASK },       { "size", required_argument, NULL, SIZE },
@@ -151,6 +152,7 @@ static const struct option known[] = {
 	{ "check", no_argument, NULL, CHECK },           { "driven", no_argument, NULL, DRIVEN },
 	{ "work", required_argument, NULL, WORK },       { "route", required_argument, NULL, ROUTE },
 	{ "mixed", no_argument, NULL, MIXED },           { "help", no_argument, NULL, HELP },
+	{ "in-place", no_argument, NULL, IN_PLACE },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -189,6 +191,9 @@ option_parse(struct options *options, int option)
 		return 0;
 	case MIXED:
 		options->mixed = true;
+		return 0;
+	case IN_PLACE:
+		options->in_place = true;
 		return 0;
 	case HELP:
 		fputs(usage, stdout);

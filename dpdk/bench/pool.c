@@ -4,12 +4,14 @@
  * after some 40 million frames of 64 B a frame's buffer lies beside that of the one before in 0.2% of all cases.
  */
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <rte_errno.h>
 #include <rte_mbuf.h>
 
+#include "../driver/rte_pmd_rxlab.h"
 #include "rxbench.h"
 
 static void
@@ -41,6 +43,24 @@ mix(struct rte_mempool *pool, unsigned int n)
 	return ret;
 }
 
+/* Port 0's own, which waits for the other side. */
+static struct rte_mempool *
+pool_in_place(const struct options *options)
+{
+	void *driver = dlopen("librte_net_rxlab.so", RTLD_NOW | RTLD_NOLOAD);
+	typeof(rte_pmd_rxlab_channel_pool) *create = NULL;
+	struct rte_mempool *pool = NULL;
+
+	if (driver != NULL)
+		create = dlsym(driver, "rte_pmd_rxlab_channel_pool");
+	rte_errno = ENOTSUP;
+	if (create != NULL)
+		pool = create(0, "rxbench", options->cache, LINK_WAIT_MS);
+	if (pool == NULL)
+		fprintf(stderr, "rxbench: --in-place --cache %u: %s\n", options->cache, rte_strerror(rte_errno));
+	return pool;
+}
+
 struct rte_mempool *
 pool_create(const struct options *options)
 {
@@ -48,6 +68,8 @@ pool_create(const struct options *options)
 	struct rte_mempool *pool;
 	int ret;
 
+	if (options->in_place)
+		return pool_in_place(options);
 	pool = rte_pktmbuf_pool_create("rxbench", options->mbufs, options->cache, 0, room, SOCKET_ID_ANY);
 	ret = pool == NULL ? -rte_errno : 0;
 	if (ret == 0 && options->mixed)

@@ -9,8 +9,6 @@
 
 #include "rxbench.h"
 
-#define LINK_WAIT_MS 10000
-
 static bool
 receives(const struct task *task)
 {

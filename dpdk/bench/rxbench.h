@@ -15,6 +15,7 @@
 #define MAX_PORTS 16
 #define MAX_SAMPLES 1000
 #define MAX_BURST 512
+#define LINK_WAIT_MS 10000
 
 enum mode {
 	MODE_RX, MODE_TX, MODE_LOOP, MODE_ECHO, MODE_RTT, MODE_RXCYCLES, MODE_FWD, MODE_FWDCYCLES, MODE_DRAIN, MODES
@@ -82,7 +83,7 @@ struct options {
 	unsigned int samples, ms, mbufs, cache, work;
 	struct route routes[MAX_ROUTES];
 	unsigned int n_routes;
-	bool check, driven, mixed;
+	bool check, driven, mixed, in_place;
 };
 
 /* options.c: prints what is wrong with the arguments after `--` and returns -EINVAL; 1 if it was asked for help. */

@@ -115,8 +115,15 @@ struct rxlab_conf {
 struct rxlab_core;
 struct rxlab_lower_port;
 
+/* What a port of this driver is: the first member of its private data. */
+enum rxlab_kind {
+	RXLAB_KIND_CARD,		/* struct rxlab_dev */
+	RXLAB_KIND_CHANNEL,		/* struct rxlab_channel_dev */
+};
+
 /* A port, in EAL memory. Behind the pointers lies memory of the primary process. */
 struct rxlab_dev {
+	enum rxlab_kind kind;
 	struct rxlab_stats now;
 	struct rxlab_stats base;	/* of the last reset */
 	char host_names[RXLAB_HOST_COUNTERS][RXLAB_HOST_NAME_LEN];

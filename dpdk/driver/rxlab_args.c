@@ -16,7 +16,8 @@
 
 static const char *const library_keys[] = {
 	"iface", "shared", "ring", "ax", "group", "batch", "timeout_ns", "threads", "refill", "reorder", "source",
-	"emulate", "rx_rate", "tx_rate", "link_speed", "flow_rules",
+	"emulate", "rx_rate", "tx_rate", "link_speed", "flow_rules", "channel",
+	"channel_role", "channel_conf",
 };
 
 struct parse {
@@ -196,6 +197,10 @@ check(const struct parse *p)
 	if (conf->nic_service && (conf->nic_cpu >= 0 || conf->idle_given)) {
 		PMD_LOG(ERR, "%s: nic_service=1 takes neither nic_cpu nor nic_idle: the application maps the service to a core",
 			p->name);
+		return -EINVAL;
+	}
+	if (rxlab_args_is_channel(conf->args) && (conf->nic_service || conf->nic_cpu >= 0 || conf->idle_given)) {
+		PMD_LOG(ERR, "%s: channel with nic_cpu, nic_idle or nic_service: it has no NIC core", p->name);
 		return -EINVAL;
 	}
 	if (rxlab_args_check(conf->args, err, sizeof(err)) != 0) {

@@ -10,6 +10,7 @@
 #include <rte_malloc.h>
 #include <rte_mbuf_dyn.h>
 
+#include "channel/rxlab_channel.h"
 #include "lower/rxlab_empties.h"
 
 RTE_LOG_REGISTER(rxlab_logtype, pmd.net.rxlab, NOTICE);
@@ -215,9 +216,13 @@ probe_secondary(struct rte_vdev_device *vdev)
 		PMD_LOG(ERR, "%s: the primary process has no such port", rte_vdev_device_name(vdev));
 		return -ENODEV;
 	}
-	if (rxlab_dev_of(dev)->emulate)
-		rxlab_empties_register();	/* to be able to list the mempools */
-	dev->dev_ops = &secondary_ops;
+	if (*(const enum rxlab_kind *)dev->data->dev_private == RXLAB_KIND_CHANNEL) {
+		rxlab_channel_attach(dev);
+	} else {
+		if (rxlab_dev_of(dev)->emulate)
+			rxlab_empties_register();	/* to be able to list the mempools */
+		dev->dev_ops = &secondary_ops;
+	}
 	dev->device = &vdev->device;
 	dev->rx_pkt_burst = no_burst;
 	dev->tx_pkt_burst = no_burst;
@@ -376,7 +381,7 @@ probe(struct rte_vdev_device *vdev)
 	ret = rxlab_conf_parse(rte_vdev_device_name(vdev), rte_vdev_device_args(vdev), &conf);
 	if (ret != 0)
 		return ret;
-	ret = probe_primary(vdev, &conf);
+	ret = rxlab_args_is_channel(conf.args) ? rxlab_channel_probe(vdev, &conf) : probe_primary(vdev, &conf);
 	rxlab_conf_free(&conf);
 	return ret;
 }
@@ -389,7 +394,8 @@ remove_dev(struct rte_vdev_device *vdev)
 
 	if (dev == NULL)
 		return 0;	/* closed already */
-	ret = dev_close(dev);
+	/* A secondary process that closed its port finds it still, without operations. */
+	ret = dev->dev_ops == NULL ? 0 : dev->dev_ops->dev_close(dev);
 	rte_eth_dev_release_port(dev);
 	return ret;
 }
@@ -418,6 +424,9 @@ RTE_PMD_REGISTER_PARAM_STRING(net_rxlab,
 	"tx_rate=<rate> "
 	"link_speed=<rate> "
 	"flow_rules=<int> "
+	"channel=<path> "
+	"channel_role=either|listen|connect "
+	"channel_conf=<size>:<value>[+<size>:<value>...] "
 	"mac=<xx:xx:xx:xx:xx:xx> "
 	"nic_cpu=<cpu> "
 	"nic_idle=spin|yield|sleep "

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 
 /**
+ * The buffer of a piece that lies in none of the link.
+ */
+#define RXLAB_ELSEWHERE UINT32_MAX
+
+/**
  * Outcomes of a received frame.
  */
 #define RXLAB_OUTCOMES 11
@@ -666,6 +671,11 @@ typedef uint8_t rxlab_flow_term_kind;
 struct rxlab_args;
 
 /**
+ * A port over a channel.
+ */
+struct rxlab_channel;
+
+/**
  * A NIC core as the driver holds it.
  */
 struct rxlab_nic_core;
@@ -684,6 +694,109 @@ struct rxlab_rxq;
  * A Tx queue's host half.
  */
 struct rxlab_txq;
+
+/**
+ * What the driver is told of a port's link, on the keeper's thread.
+ */
+struct rxlab_told {
+  /**
+   * Passed to the call.
+   */
+  void *ctx;
+  /**
+   * Whether there is a link, and why there is none: one line, valid during the call; null where nothing is wrong.
+   */
+  void (*call)(void *ctx, bool up, const char *why);
+};
+
+/**
+ * Room for a piece of a frame to be received.
+ */
+struct rxlab_room {
+  /**
+   * Where its first byte goes.
+   */
+  uint8_t *data;
+  /**
+   * Bytes that came.
+   */
+  uint16_t len;
+  /**
+   * Whether the frame ends with it.
+   */
+  bool last;
+};
+
+/**
+ * A piece of a frame to be sent.
+ */
+struct rxlab_piece {
+  /**
+   * Its first byte.
+   */
+  const uint8_t *data;
+  /**
+   * The buffer of the link that it lies in, or [`ELSEWHERE`].
+   */
+  uint32_t buf;
+  /**
+   * Where in that.
+   */
+  uint16_t off;
+  /**
+   * Bytes.
+   */
+  uint16_t len;
+  /**
+   * Whether the frame ends with it.
+   */
+  bool last;
+};
+
+/**
+ * One segment of a frame to send. A frame is one or more segments, the last one marked. Its layout is
+ * C's.
+ */
+struct rxlab_segment {
+  /**
+   * The buffer; the ring owns it until the NIC has read it.
+   */
+  uint64_t buf;
+  /**
+   * First byte.
+   */
+  uint16_t off;
+  /**
+   * Bytes.
+   */
+  uint16_t len;
+  /**
+   * Whether the frame ends here.
+   */
+  bool last;
+};
+
+/**
+ * The memory of a link's buffers.
+ */
+struct rxlab_lent {
+  /**
+   * The first byte of the first buffer.
+   */
+  uint8_t *base;
+  /**
+   * Bytes from a buffer to the next one.
+   */
+  uint32_t stride;
+  /**
+   * Bytes of a buffer.
+   */
+  uint32_t bytes;
+  /**
+   * Buffers, of both sides.
+   */
+  uint32_t buffers;
+};
 
 /**
  * A part of a match.
@@ -1144,29 +1257,6 @@ struct rxlab_refill {
 typedef void (*rxlab_give)(void *ctx, const uint64_t *bufs, uint32_t n);
 
 /**
- * One segment of a frame to send. A frame is one or more segments, the last one marked. Its layout is
- * C's.
- */
-struct rxlab_segment {
-  /**
-   * The buffer; the ring owns it until the NIC has read it.
-   */
-  uint64_t buf;
-  /**
-   * First byte.
-   */
-  uint16_t off;
-  /**
-   * Bytes.
-   */
-  uint16_t len;
-  /**
-   * Whether the frame ends here.
-   */
-  bool last;
-};
-
-/**
  * All of them, in the order of their bits.
  */
 #define rxlab_header_ALL { rxlab_header_Ethernet, rxlab_header_Vlan, rxlab_header_Qinq, rxlab_header_Mpls, rxlab_header_Ipv4, rxlab_header_Ipv6, rxlab_header_Fragment, rxlab_header_Tcp, rxlab_header_Udp, rxlab_header_Sctp, rxlab_header_Icmp, rxlab_header_Icmp6, rxlab_header_Gre, rxlab_header_GreKey, rxlab_header_Vxlan, rxlab_header_Geneve, }
@@ -1276,6 +1366,137 @@ bool rxlab_args_emulate(const struct rxlab_args *args);
  * `args` is from [`rxlab_args_new`].
  */
 const char *rxlab_args_iface(const struct rxlab_args *args);
+
+/**
+ * Whether the port's wire is a channel.
+ *
+ * # Safety
+ * `args` is from `rxlab_args_new`.
+ */
+bool rxlab_args_is_channel(const struct rxlab_args *args);
+
+/**
+ * A stopped port over the channel of `args`, into `*out`.
+ *
+ * # Safety
+ * `args` is from `rxlab_args_new`; what `told` has works until the port is freed; `out` takes a pointer; `err` has room
+ * for `err_len` bytes.
+ */
+int rxlab_channel_new(const struct rxlab_args *args,
+                      struct rxlab_told told,
+                      struct rxlab_channel **out,
+                      char *err,
+                      size_t err_len);
+
+/**
+ * Frees a port.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`], and nobody uses it any more.
+ */
+void rxlab_channel_free(struct rxlab_channel *port);
+
+/**
+ * Links are made from now on.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`]; `err` has room for `err_len` bytes.
+ */
+int rxlab_channel_start(struct rxlab_channel *port, char *err, size_t err_len);
+
+/**
+ * Ends the link, and makes no other.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`].
+ */
+void rxlab_channel_stop(struct rxlab_channel *port);
+
+/**
+ * Bytes of the longest frame that goes through.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`].
+ */
+uint32_t rxlab_channel_longest(const struct rxlab_channel *port);
+
+/**
+ * Receives pieces of frames into the first of `n` rooms, each of `room` bytes; pieces received. One that is longer is
+ * told with a length of 0.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`]; `rooms` holds `n` entries, whose bytes may be written.
+ */
+uint16_t rxlab_channel_rx(struct rxlab_channel *port,
+                          struct rxlab_room *rooms,
+                          uint16_t n,
+                          uint16_t room);
+
+/**
+ * Sends whole frames of `n` pieces; frames that went. They are copied, but for those that lie in buffers of the link if
+ * `*passed` says so: such a frame is the other side's.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`]; `pieces` holds `n` entries, whose bytes may be read; `passed` takes an answer.
+ */
+uint16_t rxlab_channel_tx(struct rxlab_channel *port,
+                          const struct rxlab_piece *pieces,
+                          uint16_t n,
+                          bool *passed);
+
+/**
+ * Receives up to `n` segments in place, into `segments`; how many. Negative if no mempool has the link's buffers.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`]; `segments` holds `n` entries.
+ */
+int rxlab_channel_rx_in_place(struct rxlab_channel *port,
+                              struct rxlab_segment *segments,
+                              uint16_t n);
+
+/**
+ * Lends the buffers of the link to a mempool, once there is a link, into `*lent`. Waits for `patience_ms` at most.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`]; `lent` takes an answer; `err` has room for `err_len` bytes.
+ */
+int rxlab_channel_lend(struct rxlab_channel *port,
+                       uint32_t patience_ms,
+                       struct rxlab_lent *lent,
+                       char *err,
+                       size_t err_len);
+
+/**
+ * The mempool is gone: nobody reaches the buffers any more.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`].
+ */
+void rxlab_channel_take_back(struct rxlab_channel *port);
+
+/**
+ * Takes up to `n` buffers for the mempool, by their numbers; how many there were.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`]; `bufs` holds `n` entries.
+ */
+uint32_t rxlab_channel_alloc(struct rxlab_channel *port, uint64_t *bufs, uint32_t n);
+
+/**
+ * Gives `n` buffers of the mempool back.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`]; `bufs` holds `n` entries.
+ */
+void rxlab_channel_give(struct rxlab_channel *port, const uint64_t *bufs, uint32_t n);
+
+/**
+ * Buffers that the mempool would find.
+ *
+ * # Safety
+ * `port` is from [`rxlab_channel_new`].
+ */
+uint32_t rxlab_channel_available(const struct rxlab_channel *port);
 
 /**
  * The most rules of a port.

@@ -68,7 +68,8 @@ pub struct Channel {
     asleep: [Word; 2],
     link: Link,
     config: Config,
-    reclaimed: bool,
+    /// Nothing is to be received any more.
+    over: bool,
     /// Last, since the others point into it.
     region: Box<Region>,
 }
@@ -95,7 +96,7 @@ impl Channel {
             Role::Connector => (connector, [second, first]),
         };
         let (m, link, config) = (space.view(), Link::new(socket), *config);
-        Ok(Channel { side, m, buffers, asleep, link, config, reclaimed: false, region })
+        Ok(Channel { side, m, buffers, asleep, link, config, over: false, region })
     }
 
     /// Takes up to `out.len()` buffers; how many there were.
@@ -232,8 +233,22 @@ impl Channel {
                 "the other side is alive; allowed: to reclaim what a dead one had".into(),
             ));
         }
-        self.reclaimed = true;
+        self.over = true;
         Ok(self.side.end_mut().reclaim())
+    }
+
+    /// Ends the link and keeps the memory: what this side holds can be read and freed, and what it frees be taken again.
+    /// Nothing comes or goes from now on, and what the other side has it keeps.
+    pub fn hang_up(&mut self) {
+        self.link.end();
+        self.over = true;
+        self.side.end_mut().part();
+    }
+
+    /// Where the buffers lie: the first byte of buffer 0, and the bytes from one buffer to the next. For code that reaches
+    /// frames in place, as long as the channel is there. The other side may change what lies there at any time.
+    pub fn place(&self) -> (NonNull<u8>, usize) {
+        (self.buffers.base(), self.config.geometry().stride as usize)
     }
 
     /// Buffers that this side keeps free, and those that it holds.
@@ -265,7 +280,7 @@ impl Channel {
 
     #[inline(always)]
     fn look(&mut self, out: &mut [Segment]) -> usize {
-        if self.reclaimed { 0 } else { self.side.rx_burst(&mut self.m, out) }
+        if self.over { 0 } else { self.side.rx_burst(&mut self.m, out) }
     }
 
     #[inline(always)]

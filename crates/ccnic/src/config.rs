@@ -11,6 +11,14 @@ const KEPT: u32 = 8;
 /// Lines of a region beside rings, slots and buffers: its header, and words with a line and an entry each.
 const SPARE: usize = 64;
 
+/// Layouts by their names.
+pub(crate) const LAYOUTS: [(&str, Layout); 4] =
+    [("group", Layout::Group), ("pad", Layout::Pad), ("pack", Layout::Pack), ("dense", Layout::Dense)];
+/// How entries come back, by name.
+pub(crate) const BACKS: [(&str, Back); 2] = [("clear", Back::Clear), ("credit", Back::Credit)];
+/// Whether a side may sleep, by name.
+pub(crate) const EVENTS: [(&str, bool); 2] = [("off", false), ("on", true)];
+
 /// What both sides of a link have to be configured alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Config {
@@ -85,16 +93,8 @@ impl Config {
 
     /// The words of a hello, by their names.
     pub(crate) fn words(&self) -> [(&'static str, u64); 6] {
-        let layout = match self.layout {
-            Layout::Group => 0,
-            Layout::Pad => 1,
-            Layout::Pack => 2,
-            Layout::Dense => 3,
-        };
-        let back = match self.back {
-            Back::Clear => 0,
-            Back::Credit => 1,
-        };
+        let layout = LAYOUTS.iter().position(|(_, one)| *one == self.layout).unwrap_or_default() as u64;
+        let back = BACKS.iter().position(|(_, one)| *one == self.back).unwrap_or_default() as u64;
         [
             ("layout", layout),
             ("back", back),
@@ -108,12 +108,12 @@ impl Config {
 
 /// What word `value` of a hello is called, for people.
 pub(crate) fn told(name: &str, value: u64) -> String {
-    let names: &[&str] = match name {
-        "layout" => &["group", "pad", "pack", "dense"],
-        "back" => &["clear", "credit"],
-        "events" => &["off", "on"],
-        _ => &[],
+    let name_of = |i: usize| match name {
+        "layout" => LAYOUTS.get(i).map(|(name, _)| *name),
+        "back" => BACKS.get(i).map(|(name, _)| *name),
+        "events" => EVENTS.get(i).map(|(name, _)| *name),
+        _ => None,
     };
-    let known = usize::try_from(value).ok().and_then(|i| names.get(i));
-    known.map_or_else(|| value.to_string(), |name| (*name).to_owned())
+    let known = usize::try_from(value).ok().and_then(name_of);
+    known.map_or_else(|| value.to_string(), str::to_owned)
 }

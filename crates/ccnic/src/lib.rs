@@ -2,7 +2,7 @@
 //!
 //! # Rooms
 //!
-//! 1. `error`; `config` (sizes of a link)
+//! 1. `error`; `config` (sizes of a link) and `text` (the same as text)
 //! 2. `hello` (what both sides say first); `link` (the socket of a link: death and signals)
 //! 3. `place` (the socket file of a listener); `channel` (one side of a link)
 //! 4. `connect` and `listener`, which make channels
@@ -16,6 +16,7 @@ mod hello;
 mod link;
 mod listener;
 mod place;
+mod text;
 
 pub use channel::Channel;
 pub use config::Config;

@@ -116,9 +116,16 @@ impl Link {
     }
 }
 
-impl Drop for Link {
+impl Link {
     /// The end is told at once, even while a process that was forked meanwhile still has a copy of the socket.
-    fn drop(&mut self) {
+    pub(crate) fn end(&mut self) {
+        self.gone = true;
         let _ = shutdown(&self.socket, Shutdown::Both); // one that is gone already needs none
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.end();
     }
 }

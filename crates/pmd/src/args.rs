@@ -1,5 +1,6 @@
 //! A port's arguments: what the user wrote behind `--vdev=net_rxlab0,`.
 
+mod channel;
 mod check;
 mod iface;
 mod parse;
@@ -11,6 +12,7 @@ use rings::{Interface, Written};
 
 use crate::error::Error;
 use crate::limits::{QUEUES, TAG, THREADS};
+pub(crate) use channel::{Meet, Wire};
 use parse::SPEEDS;
 pub(crate) use source::Source;
 
@@ -43,6 +45,10 @@ pub struct Args {
     pub(crate) emulate: bool,
     /// The most flow rules.
     pub(crate) flow_rules: u32,
+    /// The path of the channel that is the port's wire, who waits there for whom, and its sizes.
+    channel: Option<String>,
+    meet: Meet,
+    channel_conf: Option<ccnic::Config>,
 }
 
 /// Arguments that give a parameter of the interface its value.
@@ -61,6 +67,9 @@ impl Default for Args {
             reorder: false,
             emulate: false,
             flow_rules: 65_536,
+            channel: None,
+            meet: Meet::Either,
+            channel_conf: None,
         }
     }
 }
@@ -84,12 +93,13 @@ impl Args {
             "link_speed" => self.link_speed = Some(parse::speed(key, value)?),
             "reorder" => self.reorder = parse::switch(key, value)?,
             "emulate" => self.emulate = parse::switch(key, value)?,
+            "channel" | "channel_role" | "channel_conf" => self.set_channel(key, value)?,
             "flow_rules" => {
                 self.flow_rules = parse::limited(key, value, 1..=MOST_RULES, "flow rules at most")?;
             }
             _ => {
                 let allowed = "iface, source, shared, ring, ax, group, batch, timeout_ns, threads, refill, reorder, \
-                               emulate, rx_rate, tx_rate, link_speed, flow_rules";
+                               emulate, rx_rate, tx_rate, link_speed, flow_rules, channel, channel_role, channel_conf";
                 return Err(Error::Invalid(format!("no argument {key}; allowed: {allowed}")));
             }
         }

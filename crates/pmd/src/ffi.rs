@@ -4,6 +4,7 @@
 //! Calls that can fail return 0 or a negative errno and leave one line in `err`.
 
 mod args;
+mod channel;
 mod flow;
 mod names;
 mod nic_core;
@@ -16,6 +17,7 @@ use core::ffi::{CStr, c_char, c_int};
 use crate::error::Error;
 
 pub use args::*;
+pub use channel::*;
 pub use flow::*;
 pub use names::*;
 pub use nic_core::*;

@@ -6,6 +6,7 @@
 //! (`flows`) change beside both.
 
 mod args;
+mod channel;
 mod counters;
 mod engine;
 mod error;

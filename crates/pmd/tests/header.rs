@@ -6,9 +6,10 @@ use std::path::Path;
 use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
 
 /// Rust's names and C's.
-const NAMES: [(&str, &str); 34] = [
+const NAMES: [(&str, &str); 39] = [
     ("Args", "rxlab_args"),
     ("Buf", "uint64_t"),
+    ("ChannelPort", "rxlab_channel"),
     ("Completion", "rxlab_completion"),
     ("Counters", "rxlab_counters"),
     ("Field", "rxlab_field"),
@@ -28,18 +29,22 @@ const NAMES: [(&str, &str); 34] = [
     ("HostCounters", "rxlab_host_counters"),
     ("Idle", "rxlab_idle"),
     ("Layer", "rxlab_layer"),
+    ("Lent", "rxlab_lent"),
     ("Lower", "rxlab_lower"),
     ("LowerFrame", "rxlab_frame"),
     ("NicCoreHandle", "rxlab_nic_core"),
     ("Outcome", "rxlab_outcome"),
+    ("Piece", "rxlab_piece"),
     ("Port", "rxlab_port"),
     ("Refill", "rxlab_refill"),
+    ("Room", "rxlab_room"),
     ("RssConf", "rxlab_rss"),
     ("RxCounters", "rxlab_rx_counters"),
     ("RxQueue", "rxlab_rxq"),
     ("Segment", "rxlab_segment"),
     ("SourceKind", "rxlab_source"),
     ("Start", "rxlab_start"),
+    ("Told", "rxlab_told"),
     ("TxCounters", "rxlab_tx_counters"),
 ];
 
@@ -63,6 +68,7 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         "FLOW_TEXT",
         "FLAG",
         "LAST_MARK",
+        "ELSEWHERE",
     ];
     let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED", "META"];
     for name in constants.into_iter().chain(bits) {

@@ -59,6 +59,11 @@ impl<'r> Buffers<'r> {
         Buffers { base, count, stride, offset, room, stores, region: PhantomData }
     }
 
+    /// The first byte of buffer 0, for code that reaches frames in place; the next ones follow by the geometry's stride.
+    pub fn base(self) -> NonNull<u8> {
+        self.base.cast()
+    }
+
     /// The words of a buffer, metadata and frame; none where `buf` is not one of ours.
     #[inline(always)]
     fn words(self, buf: Buf) -> &'r [AtomicU64] {

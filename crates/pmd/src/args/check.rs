@@ -19,6 +19,7 @@ impl Args {
         if self.emulate && self.iface.about().not_emulated.is_some() {
             return Err(self.foreign("emulate=1", &names(|iface| iface.about().not_emulated.is_none())));
         }
+        self.check_channel()?;
         self.check_iface()?;
         self.check_emulated().and_then(|()| self.check_speed())
     }

@@ -192,3 +192,26 @@ fn every_wrong_value_is_named_with_what_is_allowed() {
     let said = set(&[("iface", "rxbisect"), ("shared", "2")]).unwrap_err();
     assert!(said.contains("iface=shring or dynamic, not iface=rxbisect"), "{said}");
 }
+
+#[test]
+fn a_channel_is_a_wire_of_its_own() {
+    let wire = |pairs: &[(&str, &str)]| set(pairs).map(|args| args.wire());
+    assert!(wire(&[("iface", "ccnic")]).unwrap().is_none());
+    let conf = ("channel_conf", "ring:64+layout:pad");
+    let given = wire(&[("iface", "ccnic"), ("channel", "/tmp/x"), conf, ("channel_role", "listen")]);
+    let given = given.unwrap().unwrap();
+    assert_eq!((given.path.to_str(), given.meet), (Some("/tmp/x"), Meet::Listen));
+    assert_eq!(given.config, "ring=64,layout=pad".parse().unwrap());
+    for (pairs, part) in [
+        (&[("channel", "x")][..], "channel=x with iface=privring; allowed: iface=ccnic"),
+        (&[("iface", "ccnic:layout:pad"), ("channel", "x")], "allowed: channel_conf=KEY:VALUE+..."),
+        (&[("iface", "ccnic"), ("channel", "x"), ("rx_rate", "1")], "channel=x with rx_rate; allowed"),
+        (&[("iface", "ccnic"), ("channel_conf", "ring:64")], "allowed: with channel=PATH"),
+        (&[("iface", "ccnic"), ("channel_role", "listen")], "allowed: with channel=PATH"),
+        (&[("channel_role", "server")], "channel_role=server; allowed: either, listen or connect"),
+        (&[("channel_conf", "ring:63")], "channel_conf=ring:63: a ring of 63; allowed"),
+    ] {
+        let said = set(pairs).unwrap_err();
+        assert!(said.contains(part) && !said.contains('\n'), "{said}");
+    }
+}

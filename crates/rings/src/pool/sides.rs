@@ -243,6 +243,11 @@ impl<M: Memory> End<M> {
         (self.free.len() - before) as u64
     }
 
+    /// Nothing goes to the other end or comes from there any more. What it has it keeps: it may be alive, and write there.
+    pub fn part(&mut self) {
+        self.alone = true;
+    }
+
     /// Named counters.
     pub fn counters(&self) -> Vec<(&'static str, u64)> {
         vec![("pool_shortages", self.shortages), ("pool_foreign", self.foreign), ("pool_lies", self.lies)]

@@ -192,6 +192,7 @@ rxlab_max_rx_queues(const struct rxlab_dev *d)
 }
 
 bool rxlab_is_rxlab(const struct rte_eth_dev *dev);
+int rxlab_check_conf(const struct rte_eth_dev *dev);
 
 /* rxlab_args.c */
 int rxlab_conf_parse(const char *name, const char *params, struct rxlab_conf *conf);
@@ -221,6 +222,7 @@ int rxlab_dev_start(struct rte_eth_dev *dev);
 int rxlab_dev_stop(struct rte_eth_dev *dev);
 
 /* rxlab_queue.c */
+uint64_t rxlab_rearm_data(uint16_t port);
 int rxlab_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
 		const struct rte_eth_rxconf *conf, struct rte_mempool *pool);
 int rxlab_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
@@ -251,6 +253,7 @@ void rxlab_put_bulk(void *const *mbufs, uint32_t n);
 
 /* rxlab_link.c */
 int rxlab_link_update(struct rte_eth_dev *dev, int wait_to_complete);
+void rxlab_link_set(struct rte_eth_dev *dev, bool up, uint32_t speed);
 int rxlab_set_link_up(struct rte_eth_dev *dev);
 int rxlab_set_link_down(struct rte_eth_dev *dev);
 int rxlab_promiscuous_enable(struct rte_eth_dev *dev);
@@ -286,6 +289,8 @@ void rxlab_flow_ages_end(struct rxlab_dev *d);
 void rxlab_flow_queues_free(struct rxlab_dev *d);
 
 /* rxlab_stats.c */
+uint64_t rxlab_count_since(const uint64_t *word, const uint64_t *base);
+void rxlab_counts_reset(const uint64_t *now, uint64_t *base, size_t size);
 /* A count since the last reset; word lies in d->now. */
 uint64_t rxlab_since_reset(const struct rxlab_dev *d, const uint64_t *word);
 uint64_t rxlab_rx_outcome(const struct rxlab_dev *d, uint16_t queue, uint32_t outcome);

@@ -38,10 +38,27 @@ rxlab_trylock(void)
 }
 
 static int
-refuse(const struct rxlab_dev *d, const char *what)
+refuse(const struct rte_eth_dev *dev, const char *what)
 {
-	PMD_LOG(ERR, "%s: %s not supported", rxlab_name(d), what);
+	PMD_LOG(ERR, "%s: %s not supported", dev->data->name, what);
 	return -ENOTSUP;
+}
+
+/* What no port of this driver does. */
+int
+rxlab_check_conf(const struct rte_eth_dev *dev)
+{
+	const struct rte_eth_conf *conf = &dev->data->dev_conf;
+
+	if (conf->rxmode.mq_mode != RTE_ETH_MQ_RX_NONE && conf->rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
+		return refuse(dev, "rxmode.mq_mode: DCB and VMDq are");
+	if (conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE)
+		return refuse(dev, "txmode.mq_mode: DCB and VMDq are");
+	if (conf->intr_conf.rxq)
+		return refuse(dev, "intr_conf.rxq: Rx interrupts are");
+	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
+		return refuse(dev, "link_speeds: a fixed speed is");
+	return 0;
 }
 
 static int
@@ -49,20 +66,15 @@ dev_configure(struct rte_eth_dev *dev)
 {
 	const struct rte_eth_conf *conf = &dev->data->dev_conf;
 	const struct rxlab_dev *d = rxlab_dev_of(dev);
+	int ret = rxlab_check_conf(dev);
 
-	if (conf->rxmode.mq_mode != RTE_ETH_MQ_RX_NONE && conf->rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
-		return refuse(d, "rxmode.mq_mode: DCB and VMDq are");
-	if (conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE)
-		return refuse(d, "txmode.mq_mode: DCB and VMDq are");
-	if (conf->intr_conf.rxq)
-		return refuse(d, "intr_conf.rxq: Rx interrupts are");
+	if (ret != 0)
+		return ret;
 	if (conf->lpbk_mode > (d->source_kind == RXLAB_SOURCE_LOOP)) {
 		PMD_LOG(ERR, "%s: lpbk_mode %u with source=%s: allowed is 0, or 1 with source=loop", rxlab_name(d),
 			conf->lpbk_mode, d->source);
 		return -ENOTSUP;
 	}
-	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
-		return refuse(d, "link_speeds: a fixed speed is");
 	return rxlab_rss_configure(dev);
 }
 

@@ -65,14 +65,12 @@ apply_filter(struct rxlab_dev *d)
 	return ret;
 }
 
-/* Brings the port's link state up to date and, if it changed, tells the application. */
-static void
-refresh_status(struct rxlab_dev *d)
+/* Tells the application the state of a port's link, if it changed. */
+void
+rxlab_link_set(struct rte_eth_dev *dev, bool up, uint32_t speed)
 {
-	struct rte_eth_dev *dev = d->eth_dev;
-	bool up = link_is_up(d);
 	struct rte_eth_link link = {
-		.link_speed = up ? d->speed : RTE_ETH_SPEED_NUM_NONE,
+		.link_speed = up ? speed : RTE_ETH_SPEED_NUM_NONE,
 		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
 		.link_autoneg = RTE_ETH_LINK_FIXED,
 		.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN,
@@ -80,6 +78,12 @@ refresh_status(struct rxlab_dev *d)
 
 	if (rte_eth_linkstatus_set(dev, &link) == 0 && dev->data->dev_conf.intr_conf.lsc)
 		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
+}
+
+static void
+refresh_status(struct rxlab_dev *d)
+{
+	rxlab_link_set(d->eth_dev, link_is_up(d), d->speed);
 }
 
 /* The same, once the NIC core knows. */

@@ -1422,15 +1422,16 @@ uint32_t rxlab_channel_longest(const struct rxlab_channel *port);
 
 /**
  * Receives pieces of frames into the first of `n` rooms, each of `room` bytes; pieces received. One that is longer is
- * told with a length of 0.
+ * told with a length of 0. `*link` is the number of the link that they come of: a frame ends with its link.
  *
  * # Safety
- * `port` is from [`rxlab_channel_new`]; `rooms` holds `n` entries, whose bytes may be written.
+ * `port` is from [`rxlab_channel_new`]; `rooms` holds `n` entries, whose bytes may be written; `link` takes a number.
  */
 uint16_t rxlab_channel_rx(struct rxlab_channel *port,
                           struct rxlab_room *rooms,
                           uint16_t n,
-                          uint16_t room);
+                          uint16_t room,
+                          uint32_t *link);
 
 /**
  * Sends whole frames of `n` pieces; frames that went. They are copied, but for those that lie in buffers of the link if
@@ -1445,14 +1446,16 @@ uint16_t rxlab_channel_tx(struct rxlab_channel *port,
                           bool *passed);
 
 /**
- * Receives up to `n` segments in place, into `segments`; how many. Negative if no mempool has the link's buffers.
+ * Receives up to `n` segments in place, into `segments`, of link `*link`; how many. Negative if no mempool has the link's
+ * buffers.
  *
  * # Safety
- * `port` is from [`rxlab_channel_new`]; `segments` holds `n` entries.
+ * `port` is from [`rxlab_channel_new`]; `segments` holds `n` entries; `link` takes a number.
  */
 int rxlab_channel_rx_in_place(struct rxlab_channel *port,
                               struct rxlab_segment *segments,
-                              uint16_t n);
+                              uint16_t n,
+                              uint32_t *link);
 
 /**
  * Lends the buffers of the link to a mempool, once there is a link, into `*lent`. Waits for `patience_ms` at most.

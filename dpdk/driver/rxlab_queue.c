@@ -61,8 +61,8 @@ socket_of(const struct rte_eth_dev *dev, unsigned int socket)
 	return (int)socket == SOCKET_ID_ANY ? (unsigned int)dev->data->numa_node : socket;
 }
 
-static uint64_t
-rearm_data(uint16_t port)
+uint64_t
+rxlab_rearm_data(uint16_t port)
 {
 	struct rte_mbuf m = { .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = port };
 
@@ -118,7 +118,7 @@ rxlab_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	if (q == NULL)
 		return -ENOMEM;
 	q->pool = pool;
-	q->rearm = rearm_data(dev->data->port_id);
+	q->rearm = rxlab_rearm_data(dev->data->port_id);
 	q->nombuf = &d->now.rx_nombuf[queue];
 	q->nb_halves = d->nb_halves;
 	q->front = d->front;

@@ -7,13 +7,28 @@
 #include "rxlab.h"
 
 uint64_t
-rxlab_since_reset(const struct rxlab_dev *d, const uint64_t *word)
+rxlab_count_since(const uint64_t *word, const uint64_t *base)
 {
-	const uint64_t *base = RTE_PTR_ADD(&d->base, RTE_PTR_DIFF(word, &d->now));
-	/* The base is read first: the count never falls below it. Pairs with the store in rxlab_stats_reset. */
+	/* The base is read first: the count never falls below it. Pairs with the store in rxlab_counts_reset. */
 	uint64_t from = __atomic_load_n(base, __ATOMIC_ACQUIRE);
 
 	return __atomic_load_n(word, __ATOMIC_RELAXED) - from;
+}
+
+void
+rxlab_counts_reset(const uint64_t *now, uint64_t *base, size_t size)
+{
+	size_t i;
+
+	/* Word by word: each is read whole while its writer goes on. */
+	for (i = 0; i < size / sizeof(*now); i++)
+		__atomic_store_n(&base[i], __atomic_load_n(&now[i], __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+}
+
+uint64_t
+rxlab_since_reset(const struct rxlab_dev *d, const uint64_t *word)
+{
+	return rxlab_count_since(word, RTE_PTR_ADD(&d->base, RTE_PTR_DIFF(word, &d->now)));
 }
 
 uint64_t
@@ -78,13 +93,8 @@ int
 rxlab_stats_reset(struct rte_eth_dev *dev)
 {
 	struct rxlab_dev *d = rxlab_dev_of(dev);
-	const uint64_t *now = (const uint64_t *)&d->now;
-	uint64_t *base = (uint64_t *)&d->base;
-	size_t i;
 
-	/* Word by word: each is read whole while its writer goes on. */
-	for (i = 0; i < sizeof(d->now) / sizeof(*now); i++)
-		__atomic_store_n(&base[i], __atomic_load_n(&now[i], __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+	rxlab_counts_reset((const uint64_t *)&d->now, (uint64_t *)&d->base, sizeof(d->now));
 	return 0;
 }
 

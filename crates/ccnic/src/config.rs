@@ -1,6 +1,7 @@
 //! Sizes of a link.
 
 use memory::{Geometry, LINE, WORD};
+use rings::Choice;
 use rings::ccnic::{Back, Homing, Layout, Signal, Sizes};
 use rings::pool::sides;
 
@@ -11,11 +12,6 @@ const KEPT: u32 = 8;
 /// Lines of a region beside rings, slots and buffers: its header, and words with a line and an entry each.
 const SPARE: usize = 64;
 
-/// Layouts by their names.
-pub(crate) const LAYOUTS: [(&str, Layout); 4] =
-    [("group", Layout::Group), ("pad", Layout::Pad), ("pack", Layout::Pack), ("dense", Layout::Dense)];
-/// How entries come back, by name.
-pub(crate) const BACKS: [(&str, Back); 2] = [("clear", Back::Clear), ("credit", Back::Credit)];
 /// Whether a side may sleep, by name.
 pub(crate) const EVENTS: [(&str, bool); 2] = [("off", false), ("on", true)];
 
@@ -93,11 +89,9 @@ impl Config {
 
     /// The words of a hello, by their names.
     pub(crate) fn words(&self) -> [(&'static str, u64); 6] {
-        let layout = LAYOUTS.iter().position(|(_, one)| *one == self.layout).unwrap_or_default() as u64;
-        let back = BACKS.iter().position(|(_, one)| *one == self.back).unwrap_or_default() as u64;
         [
-            ("layout", layout),
-            ("back", back),
+            ("layout", number(&self.layout)),
+            ("back", number(&self.back)),
             ("ring", self.ring.into()),
             ("buffers", self.buffers.into()),
             ("bytes", self.bytes.into()),
@@ -106,11 +100,16 @@ impl Config {
     }
 }
 
+/// The word of a choice: its place among all.
+fn number<T: Choice>(choice: &T) -> u64 {
+    T::ALL.iter().position(|(_, one)| one == choice).unwrap_or_default() as u64
+}
+
 /// What word `value` of a hello is called, for people.
 pub(crate) fn told(name: &str, value: u64) -> String {
     let name_of = |i: usize| match name {
-        "layout" => LAYOUTS.get(i).map(|(name, _)| *name),
-        "back" => BACKS.get(i).map(|(name, _)| *name),
+        "layout" => Layout::ALL.get(i).map(|(name, _)| *name),
+        "back" => Back::ALL.get(i).map(|(name, _)| *name),
         "events" => EVENTS.get(i).map(|(name, _)| *name),
         _ => None,
     };

@@ -3,7 +3,10 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::config::{BACKS, Config, EVENTS, LAYOUTS, told};
+use rings::Choice;
+use rings::ccnic::{Back, Layout};
+
+use crate::config::{Config, EVENTS, told};
 use crate::error::Error;
 
 impl FromStr for Config {
@@ -26,8 +29,8 @@ impl FromStr for Config {
 impl Config {
     fn set(&mut self, key: &str, value: &str) -> Result<(), Error> {
         match key {
-            "layout" => self.layout = one_of(&LAYOUTS, key, value)?,
-            "back" => self.back = one_of(&BACKS, key, value)?,
+            "layout" => self.layout = one_of(Layout::ALL, key, value)?,
+            "back" => self.back = one_of(Back::ALL, key, value)?,
             "events" => self.events = one_of(&EVENTS, key, value)?,
             "ring" => self.ring = number(key, value)?,
             "buffers" => self.buffers = number(key, value)?,

@@ -41,8 +41,8 @@ mod interface;
 mod testing;
 
 pub use contract::{
-    AHEAD, About, Buffers, Completion, Frame, Halves, Host, Nic, Outcome, Param, Parameters, Place, Rest,
-    Role, Said, Segment, Sends, Spec, TOGETHER, Today, TxHalves, TxHost, TxNic, WithNic, WithTxNic,
+    AHEAD, About, Buffers, Choice, Completion, Frame, Halves, Host, Nic, Outcome, Param, Parameters, Place,
+    Rest, Role, Said, Segment, Sends, Spec, TOGETHER, Today, TxHalves, TxHost, TxNic, WithNic, WithTxNic,
     WriteBack,
 };
 pub use interface::{

@@ -3,9 +3,6 @@
 /* The face of a channel port: probe and close, configuration, start and stop, its link. */
 
 #include <errno.h>
-#include <string.h>
-
-#include <rte_errno.h>
 
 #include "rxlab_channel.h"
 
@@ -13,22 +10,6 @@ static const char *
 name_of(const struct rxlab_channel_dev *d)
 {
 	return d->eth_dev->data->name;
-}
-
-/* Tells the application what its link is, if that is news. */
-static void
-set_link(struct rxlab_channel_dev *d, bool up)
-{
-	struct rte_eth_dev *dev = d->eth_dev;
-	struct rte_eth_link link = {
-		.link_speed = up ? d->speed : RTE_ETH_SPEED_NUM_NONE,
-		.link_duplex = RTE_ETH_LINK_FULL_DUPLEX,
-		.link_autoneg = RTE_ETH_LINK_FIXED,
-		.link_status = up ? RTE_ETH_LINK_UP : RTE_ETH_LINK_DOWN,
-	};
-
-	if (rte_eth_linkstatus_set(dev, &link) == 0 && dev->data->dev_conf.intr_conf.lsc)
-		rte_eth_dev_callback_process(dev, RTE_ETH_EVENT_INTR_LSC, NULL);
 }
 
 /* Called on the thread that makes the port's links. */
@@ -41,31 +22,18 @@ told(void *ctx, bool up, const char *why)
 		PMD_LOG(ERR, "%s: no link: %s", name_of(d), why);
 	if (up)
 		__atomic_fetch_add(&d->now.links, 1, __ATOMIC_RELAXED);
-	set_link(d, up);
-}
-
-static int
-refuse(const struct rxlab_channel_dev *d, const char *what)
-{
-	PMD_LOG(ERR, "%s: %s not supported by a channel", name_of(d), what);
-	return -ENOTSUP;
+	rxlab_link_set(d->eth_dev, up, d->speed);
 }
 
 static int
 dev_configure(struct rte_eth_dev *dev)
 {
-	const struct rte_eth_conf *conf = &dev->data->dev_conf;
-	const struct rxlab_channel_dev *d = rxlab_channel_of(dev);
-
-	if (conf->rxmode.mq_mode != RTE_ETH_MQ_RX_NONE && conf->rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
-		return refuse(d, "rxmode.mq_mode: DCB and VMDq are");
-	if (conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE)
-		return refuse(d, "txmode.mq_mode: DCB and VMDq are");
-	if (conf->intr_conf.rxq)
-		return refuse(d, "intr_conf.rxq: Rx interrupts are");
-	if (conf->lpbk_mode != 0)
-		return refuse(d, "lpbk_mode: a loop is");
-	return 0;
+	if (dev->data->dev_conf.lpbk_mode != 0) {
+		PMD_LOG(ERR, "%s: lpbk_mode %u: a channel has no loop: allowed is 0", dev->data->name,
+			dev->data->dev_conf.lpbk_mode);
+		return -ENOTSUP;
+	}
+	return rxlab_check_conf(dev);
 }
 
 static int
@@ -95,7 +63,7 @@ dev_stop(struct rte_eth_dev *dev)
 			rxlab_channel_rx_empty(dev->data->rx_queues[i]);
 	}
 	d->running = false;
-	set_link(d, false);
+	rxlab_link_set(dev, false, d->speed);
 	return 0;
 }
 

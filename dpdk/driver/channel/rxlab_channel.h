@@ -9,9 +9,13 @@
 /* Everything counted; secondary processes read it. */
 struct rxlab_channel_stats {
 	uint64_t rx_packets, rx_bytes;
+	uint64_t rx_in_place;		/* frames that were not copied */
 	uint64_t rx_too_long;		/* frames that no mbuf has room for, or that take several without SCATTER */
 	uint64_t rx_nombuf;
-	uint64_t tx_packets, tx_bytes;
+	/* Rx and Tx may be polled by different lcores. */
+	uint64_t tx_packets __rte_cache_aligned;
+	uint64_t tx_bytes;
+	uint64_t tx_in_place;
 	uint64_t tx_refused;		/* frames that are too long or have too many segments */
 	uint64_t links;			/* made since the port is there */
 };
@@ -45,6 +49,7 @@ struct rxlab_channel_rx {
 	uint64_t rearm;			/* data_off, refcnt, nb_segs and port of each received mbuf */
 	struct rte_mbuf *first, *last;	/* of a frame that has come in part */
 	bool drops;			/* what comes of that frame */
+	uint32_t link;			/* the number of the link that it comes of */
 	bool scatter;
 	uint16_t room;			/* bytes of frame that an mbuf holds */
 	uint16_t nb_spares;

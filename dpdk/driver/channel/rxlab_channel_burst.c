@@ -30,28 +30,39 @@ top_up(struct rxlab_channel_rx *q, uint16_t n)
 	return true;
 }
 
-/* A frame has come to its end, or is given up. */
+/* What has come of a frame is freed, and what still comes of it is dropped. */
 static void
-end_frame(struct rxlab_channel_rx *q, bool give_up)
+give_up(struct rxlab_channel_rx *q)
 {
-	if (give_up) {
-		rte_pktmbuf_free(q->first);
-		q->now->rx_too_long++;
-	}
+	rte_pktmbuf_free(q->first);
 	q->first = q->last = NULL;
+	q->now->rx_too_long += !q->drops;
+	q->drops = true;
+}
+
+/* A frame ends with its link. */
+static inline void
+of_link(struct rxlab_channel_rx *q, uint32_t link)
+{
+	if (likely(link == q->link))
+		return;
+	q->link = link;
+	if (q->first != NULL)
+		give_up(q);
 	q->drops = false;
 }
 
 /*
  * A piece of a frame of several, or one that did not fit its mbuf: a length of 0. Returns the whole frame at its end,
- * if it is one to be received.
+ * if it is one to be received. No sender makes longer ones: without a bound, a hostile one could empty the mempool.
  */
 static __rte_noinline struct rte_mbuf *
 join(struct rxlab_channel_rx *q, struct rte_mbuf *m, uint16_t len, bool last)
 {
 	struct rte_mbuf *whole = NULL;
 
-	q->drops |= len == 0 || !q->scatter;
+	if (len == 0 || !q->scatter || (q->first != NULL && q->first->nb_segs == RXLAB_MAX_SEGS))
+		give_up(q);
 	if (q->drops) {
 		rte_pktmbuf_free(m);
 	} else if (q->first == NULL) {
@@ -63,8 +74,9 @@ join(struct rxlab_channel_rx *q, struct rte_mbuf *m, uint16_t len, bool last)
 		q->first->pkt_len += len;
 	}
 	if (last) {
-		whole = q->drops ? NULL : q->first;
-		end_frame(q, q->drops);
+		whole = q->first;
+		q->first = q->last = NULL;
+		q->drops = false;
 	}
 	return whole;
 }
@@ -79,6 +91,20 @@ fill(const struct rxlab_channel_rx *q, struct rte_mbuf *m, uint64_t rearm, uint1
 	m->data_len = len;
 }
 
+/* A piece has come in m, which is filled: a frame more, or a part of one. */
+static inline uint16_t
+take(struct rxlab_channel_rx *q, struct rte_mbuf *m, bool last, struct rte_mbuf **out, uint64_t *bytes)
+{
+	if (unlikely(!last || m->data_len == 0 || q->first != NULL || q->drops)) {
+		m = join(q, m, m->data_len, last);
+		if (m == NULL)
+			return 0;
+	}
+	*bytes += m->pkt_len;
+	*out = m;
+	return 1;
+}
+
 /* A burst by copies. */
 static uint16_t
 rx_some(struct rxlab_channel_rx *q, struct rte_mbuf **pkts, uint16_t n, uint16_t *pieces)
@@ -86,6 +112,7 @@ rx_some(struct rxlab_channel_rx *q, struct rte_mbuf **pkts, uint16_t n, uint16_t
 	struct rxlab_room rooms[RXLAB_BURST];
 	uint16_t came, received = 0, i;
 	uint64_t bytes = 0;
+	uint32_t link;
 
 	if (q->nb_spares < n && unlikely(!top_up(q, n))) {
 		q->now->rx_nombuf++;
@@ -93,18 +120,13 @@ rx_some(struct rxlab_channel_rx *q, struct rte_mbuf **pkts, uint16_t n, uint16_t
 	}
 	for (i = 0; i < n; i++)
 		rooms[i].data = RTE_PTR_ADD(q->spares[q->nb_spares - 1 - i]->buf_addr, RTE_PKTMBUF_HEADROOM);
-	came = rxlab_channel_rx(q->channel, rooms, n, q->room);
+	came = rxlab_channel_rx(q->channel, rooms, n, q->room, &link);
+	of_link(q, link);
 	for (i = 0; i < came; i++) {
 		struct rte_mbuf *m = q->spares[--q->nb_spares];
 
 		fill(q, m, q->rearm, rooms[i].len);
-		if (unlikely(!rooms[i].last || rooms[i].len == 0 || q->first != NULL || q->drops)) {
-			m = join(q, m, rooms[i].len, rooms[i].last);
-			if (m == NULL)
-				continue;
-		}
-		bytes += m->pkt_len;
-		pkts[received++] = m;
+		received += take(q, m, rooms[i].last, &pkts[received], &bytes);
 	}
 	q->now->rx_packets += received;
 	q->now->rx_bytes += bytes;
@@ -120,11 +142,13 @@ rx_in_place(struct rxlab_channel_rx *q, struct rte_mbuf **pkts, uint16_t n, uint
 	struct rte_mbuf *const *headers = q->in_place->headers;
 	uint16_t received = 0;
 	uint64_t bytes = 0;
+	uint32_t link = q->link;
 	int came, i;
 
 	for (i = 0; i < n; i++)
 		segs[i].last = false;	/* any bytes but those of a bool are valid */
-	came = rxlab_channel_rx_in_place(q->channel, segs, n);
+	came = rxlab_channel_rx_in_place(q->channel, segs, n, &link);
+	of_link(q, link);
 	for (i = 0; i < RTE_MIN(came, PREFETCH_AHEAD); i++)
 		rte_prefetch0(headers[segs[i].buf]);
 	for (i = 0; i < came; i++) {
@@ -134,14 +158,9 @@ rx_in_place(struct rxlab_channel_rx *q, struct rte_mbuf **pkts, uint16_t n, uint
 			rte_prefetch0(headers[segs[i + PREFETCH_AHEAD].buf]);
 		/* The offset is the other side's; the library has seen that the frame lies in the buffer. */
 		fill(q, m, (q->rearm & ~(uint64_t)UINT16_MAX) | segs[i].off, segs[i].len);
-		if (unlikely(!segs[i].last || segs[i].len == 0 || q->first != NULL || q->drops)) {
-			m = join(q, m, segs[i].len, segs[i].last);
-			if (m == NULL)
-				continue;
-		}
-		bytes += m->pkt_len;
-		pkts[received++] = m;
+		received += take(q, m, segs[i].last, &pkts[received], &bytes);
 	}
+	q->now->rx_in_place += received;
 	q->now->rx_packets += received;
 	q->now->rx_bytes += bytes;
 	*pieces = (uint16_t)RTE_MAX(came, 0);
@@ -228,6 +247,7 @@ sent_some(struct rxlab_channel_tx *q, struct rte_mbuf **pkts, uint16_t n, const 
 			rte_pktmbuf_free(m);
 			continue;
 		}
+		q->now->tx_in_place++;
 		if (likely(at - first == 1))
 			continue;
 		for (; m != NULL; m = next) {

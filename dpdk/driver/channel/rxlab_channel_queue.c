@@ -3,22 +3,10 @@
 /* The two queues of a channel port. Their descriptors are those of the link: what is asked for is noted alone. */
 
 #include <errno.h>
-#include <string.h>
 
 #include <rte_malloc.h>
 
 #include "rxlab_channel.h"
-
-static uint64_t
-rearm_data(uint16_t port)
-{
-	struct rte_mbuf m = { .data_off = RTE_PKTMBUF_HEADROOM, .nb_segs = 1, .port = port };
-	uint64_t rearm;
-
-	rte_mbuf_refcnt_set(&m, 1);
-	memcpy(&rearm, &m.rearm_data, sizeof(rearm));
-	return rearm;
-}
 
 int
 rxlab_channel_rx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
@@ -37,7 +25,7 @@ rxlab_channel_rx_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc
 		q->ol_flags = RTE_MBUF_F_EXTERNAL;
 	if (d->pool != NULL && pool->pool_data == d->pool)
 		q->in_place = d->pool;
-	q->rearm = rearm_data(dev->data->port_id);
+	q->rearm = rxlab_rearm_data(dev->data->port_id);
 	q->scatter = (conf->offloads | dev->data->dev_conf.rxmode.offloads) & RTE_ETH_RX_OFFLOAD_SCATTER;
 	q->room = rte_pktmbuf_data_room_size(pool) - RTE_PKTMBUF_HEADROOM;
 	q->nb_desc = nb_desc;

@@ -9,11 +9,7 @@
 static uint64_t
 since_reset(const struct rxlab_channel_dev *d, const uint64_t *word)
 {
-	const uint64_t *base = RTE_PTR_ADD(&d->base, RTE_PTR_DIFF(word, &d->now));
-	/* The base is read first: the count never falls below it. Pairs with the store in the reset. */
-	uint64_t from = __atomic_load_n(base, __ATOMIC_ACQUIRE);
-
-	return __atomic_load_n(word, __ATOMIC_RELAXED) - from;
+	return rxlab_count_since(word, RTE_PTR_ADD(&d->base, RTE_PTR_DIFF(word, &d->now)));
 }
 
 int
@@ -35,12 +31,8 @@ int
 rxlab_channel_stats_reset(struct rte_eth_dev *dev)
 {
 	struct rxlab_channel_dev *d = rxlab_channel_of(dev);
-	const uint64_t *now = (const uint64_t *)&d->now;
-	uint64_t *base = (uint64_t *)&d->base;
-	size_t i;
 
-	for (i = 0; i < sizeof(d->now) / sizeof(*now); i++)
-		__atomic_store_n(&base[i], __atomic_load_n(&now[i], __ATOMIC_RELAXED), __ATOMIC_RELEASE);
+	rxlab_counts_reset((const uint64_t *)&d->now, (uint64_t *)&d->base, sizeof(d->now));
 	return 0;
 }
 
@@ -48,6 +40,8 @@ static const struct {
 	const char *name;
 	size_t offset;
 } counters[] = {
+	{ "rx_in_place", offsetof(struct rxlab_channel_stats, rx_in_place) },
+	{ "tx_in_place", offsetof(struct rxlab_channel_stats, tx_in_place) },
 	{ "rx_too_long", offsetof(struct rxlab_channel_stats, rx_too_long) },
 	{ "tx_refused", offsetof(struct rxlab_channel_stats, tx_refused) },
 	{ "links", offsetof(struct rxlab_channel_stats, links) },

@@ -75,6 +75,14 @@ iface=rxbisect,group=1000|group=1000.*0 to 64
 iface=rxbisect,group=5,queues=4|group=5.*queues=4
 iface=shring,group=2|group.*rxbisect.*shring
 iface=rxbisect,timeout_ns=x|timeout_ns.*x
+iface=rxbisect,channel=x|channel=x.*iface=rxbisect.*iface=ccnic
+iface=ccnic,channel=|channel
+iface=ccnic,channel=x,tx_rate=1|channel=x.*tx_rate
+iface=ccnic,channel=x,nic_cpu=0|channel.*no NIC core
+iface=ccnic,channel=x,ring=64|ring.*not iface=ccnic
+iface=ccnic,channel=x,channel_role=server|channel_role=server.*either, listen or connect
+iface=ccnic,channel=x,channel_conf=ring:63|channel_conf=ring:63.*power of two
+iface=ccnic,channel_conf=ring:64|channel_conf.*channel=PATH
 '
 
 held() { # what the process holds: bytes of EAL's heap, threads, files

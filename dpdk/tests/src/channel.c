@@ -48,20 +48,6 @@ pool_for(struct side *s, uint64_t random)
 	return s->own != NULL && (in_place_only || random >> 40 & 7) ? s->own : pool;
 }
 
-/* Moves the end of a frame to a second mbuf. */
-static void
-split(struct rte_mbuf *m, struct rte_mempool *from)
-{
-	struct rte_mbuf *tail = rte_pktmbuf_alloc(from);
-	uint16_t at = 50;
-
-	if (tail == NULL)
-		return;
-	memcpy(rte_pktmbuf_append(tail, m->data_len - at), rte_pktmbuf_mtod_offset(m, void *, at), m->data_len - at);
-	rte_pktmbuf_trim(m, m->data_len - at);
-	rte_pktmbuf_chain(m, tail);
-}
-
 static void
 send_some(struct side *s, unsigned int want)
 {
@@ -76,7 +62,7 @@ send_some(struct side *s, unsigned int want)
 			break;
 		payload_write(mbufs[n], &s->headers, s->port, s->sent + n, random[n]);
 		if ((random[n] >> 8 & 15) == 0)
-			split(mbufs[n], pool_for(s, random[n] >> 1));
+			payload_split(mbufs[n], pool_for(s, random[n] >> 1));
 		if ((random[n] >> 12 & 15) == 0)
 			hold(s, rte_pktmbuf_clone(mbufs[n], pool));
 	}
@@ -159,6 +145,29 @@ all_there(void)
 		rte_pktmbuf_free_bulk(all[i], n[i]);
 }
 
+/* Frames that a port did not copy, of those that it received and sent. */
+static void
+in_place(const struct side *s, uint64_t count[2])
+{
+	count[RX] = xstat(s->port, "rx_in_place");
+	count[TX] = xstat(s->port, "tx_in_place");
+}
+
+/* In place is what it says, and only where it can be. */
+static void
+judge_in_place(const struct side *s, const struct side *from, uint64_t packets)
+{
+	uint64_t count[2];
+
+	in_place(s, count);
+	printf("port %u: %" PRIu64 " received and %" PRIu64 " sent in place\n", s->port, count[RX], count[TX]);
+	if (count[RX] != (s->own == NULL ? 0 : from->sent))
+		die("port %u: of %" PRIu64 " frames %" PRIu64 " came in place\n", s->port, from->sent, count[RX]);
+	/* One in eight is of another mempool, one in sixteen has a clone. */
+	if (s->own == NULL ? count[TX] != 0 : count[TX] < packets / 2)
+		die("port %u: of %" PRIu64 " frames %" PRIu64 " went in place\n", s->port, packets, count[TX]);
+}
+
 static void *
 make_pool(void *arg)
 {
@@ -197,7 +206,7 @@ int
 main(int argc, char **argv)
 {
 	int n = rte_eal_init(argc, argv), i;
-	uint64_t own, packets;
+	uint64_t own, packets, before[2][2], after[2];
 	pthread_t threads[2];
 
 	if (n < 0)
@@ -234,6 +243,10 @@ main(int argc, char **argv)
 	wait_for_link(1);
 	exchange(packets);
 	let_go();
+	for (i = 0; i < 2; i++) {
+		judge_in_place(&sides[i], &sides[1 - i], packets);
+		in_place(&sides[i], before[i]);
+	}
 	if (own == 3)
 		all_there();
 
@@ -245,6 +258,11 @@ main(int argc, char **argv)
 	wait_for_link(1);
 	exchange(packets / 4);
 	let_go();
+	for (i = 0; i < 2; i++) {
+		in_place(&sides[i], after);
+		if (memcmp(before[i], after, sizeof(after)) != 0)
+			die("port %u: frames in the memory of a link that is over\n", i);
+	}
 	printf("%" PRIu64 " and %" PRIu64 " frames\n", sides[0].expected, sides[1].expected);
 	for (i = 0; i < 2; i++) {
 		port_stop(i);

@@ -38,20 +38,6 @@ static struct rte_mempool *pool;
 static atomic_bool finish;
 static atomic_int sending;
 
-/* Moves the end of a frame to a second mbuf: the driver has to gather it. */
-static void
-split(struct rte_mbuf *m)
-{
-	struct rte_mbuf *tail = rte_pktmbuf_alloc(pool);
-	uint16_t at = 50;
-
-	if (tail == NULL)
-		return;
-	memcpy(rte_pktmbuf_append(tail, m->data_len - at), rte_pktmbuf_mtod_offset(m, void *, at), m->data_len - at);
-	rte_pktmbuf_trim(m, m->data_len - at);
-	rte_pktmbuf_chain(m, tail);
-}
-
 static void
 send_burst(struct worker *w, uint16_t port)
 {
@@ -68,7 +54,7 @@ send_burst(struct worker *w, uint16_t port)
 		f[i] = &flows[port][w->id][k];
 		payload_write(mbufs[i], &f[i]->headers, (uint32_t)port << 16 | w->id << 8 | k, f[i]->sent++, random);
 		if (segments && (random >> 8 & 15) == 0)
-			split(mbufs[i]);
+			payload_split(mbufs[i], pool);
 	}
 	taken = rte_eth_tx_burst(port, w->id, mbufs, BURST);
 	/* The frames that the queue did not take were never sent: their numbers are used again. */

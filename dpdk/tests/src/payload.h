@@ -64,6 +64,20 @@ payload_write(struct rte_mbuf *m, const struct headers *headers, uint32_t flow, 
 	p->crc = payload_checksum(p, filler);
 }
 
+/* Moves the end of a frame to a second mbuf: the driver has to gather it, or the receiver to take two. */
+static inline void
+payload_split(struct rte_mbuf *m, struct rte_mempool *pool)
+{
+	struct rte_mbuf *tail = rte_pktmbuf_alloc(pool);
+	uint16_t at = 50;
+
+	if (tail == NULL)
+		return;
+	memcpy(rte_pktmbuf_append(tail, m->data_len - at), rte_pktmbuf_mtod_offset(m, void *, at), m->data_len - at);
+	rte_pktmbuf_trim(m, m->data_len - at);
+	rte_pktmbuf_chain(m, tail);
+}
+
 /* What a received frame carries; NULL if it is not as it was written. */
 static inline const struct payload *
 payload_of(const struct rte_mbuf *m)

@@ -154,6 +154,15 @@ mod tests {
     #[test]
     fn a_frame_reads_back_with_zeros_where_nothing_was_captured() {
         let mut k = Frames::new(2);
+        for (first, second) in [(30, 42), (42, 42), (42, 41)] {
+            k.put(1, 0, &[7; 42][..first], 60);
+            k.put(1, 0, &[8; 42][..second], 60);
+            assert_eq!(
+                read(&k)[..44],
+                [&[8; 42][..second], &[0; 3]].concat()[..44],
+                "{first} B, then {second}"
+            );
+        }
         k.put(1, 0, &[1; 100], 1500);
         k.put(1, 0, &[2; 42], 1500);
         let mut expected = [0; STORED];

@@ -27,6 +27,8 @@ struct Ends {
     now: Option<End>,
     /// Of a link that is over, for the mempool that has its buffers.
     former: Option<End>,
+    /// Links that were made, the present one too.
+    links: u32,
 }
 
 impl Ends {
@@ -52,7 +54,9 @@ impl Line {
 
     /// A link is there.
     pub(super) fn pick_up(&self, channel: Channel) {
-        self.ends().now = Some(End::new(channel));
+        let mut ends = self.ends();
+        ends.links = ends.links.wrapping_add(1);
+        ends.now = Some(End::new(channel));
     }
 
     /// There is none any more.
@@ -116,24 +120,26 @@ impl Line {
         self.ends().lent().map_or(0, |end| end.channel.buffers().0)
     }
 
-    /// Receives segments in place, into `out`; how many. `None` if no mempool has the link's buffers.
+    /// Receives segments in place, into `out`; how many, and of which link. `None` if no mempool has the link's buffers.
     #[inline]
-    pub(crate) fn receive_in_place(&self, out: &mut [Segment]) -> Option<usize> {
+    pub(crate) fn receive_in_place(&self, out: &mut [Segment]) -> Option<(usize, u32)> {
         let mut ends = self.ends();
+        let links = ends.links;
         let end = ends.now.as_mut().filter(|end| end.lent)?;
-        Some(end.segments(out))
+        Some((end.segments(out), links))
     }
 
-    /// Receives into the first of `rooms`, each of `room` bytes; pieces received. One that is longer is told with a length
-    /// of 0.
+    /// Receives into the first of `rooms`, each of `room` bytes; pieces received, and of which link: what a dead side has
+    /// sent of a frame has no end. A piece that is longer is told with a length of 0.
     ///
     /// # Safety
     /// All have `room` bytes to be written.
     #[inline]
-    pub(crate) unsafe fn receive(&self, rooms: &mut [Room], room: u16) -> usize {
+    pub(crate) unsafe fn receive(&self, rooms: &mut [Room], room: u16) -> (usize, u32) {
         let mut ends = self.ends();
+        let links = ends.links;
         // SAFETY: the caller's.
-        ends.now.as_mut().map_or(0, |end| unsafe { end.receive(rooms, room) })
+        (ends.now.as_mut().map_or(0, |end| unsafe { end.receive(rooms, room) }), links)
     }
 
     /// Sends whole frames of `pieces`; the frames that went, and whether those in place were not copied.

@@ -65,7 +65,7 @@ fn receive(port: &ChannelPort, room: u16) -> Vec<Vec<u8>> {
     until("a frame is received", || {
         let mut rooms = [Room { data: bytes.as_mut_ptr(), len: 0, last: false }];
         // SAFETY: `bytes` has `room` of them.
-        if unsafe { port.line().receive(&mut rooms, room) } == 0 {
+        if unsafe { port.line().receive(&mut rooms, room) }.0 == 0 {
             return false;
         }
         all.push(bytes[..rooms[0].len.into()].to_vec());
@@ -108,7 +108,7 @@ fn a_side_that_went_comes_back() {
         assert_eq!(receive(&a, 2048), [[round; 60]], "what it had sent is there");
         until("its end is told", || {
             // SAFETY: there is no room to be written.
-            unsafe { a.line().receive(&mut [], 0) };
+            assert_eq!(unsafe { a.line().receive(&mut [], 0) }, (0, u32::from(round)));
             said.lock().unwrap().last() == Some(&(false, None))
         });
         assert_eq!(ups(said), usize::from(round));

@@ -88,19 +88,25 @@ pub unsafe extern "C" fn rxlab_channel_longest(port: *const ChannelPort) -> u32 
 }
 
 /// Receives pieces of frames into the first of `n` rooms, each of `room` bytes; pieces received. One that is longer is
-/// told with a length of 0.
+/// told with a length of 0. `*link` is the number of the link that they come of: a frame ends with its link.
 ///
 /// # Safety
-/// `port` is from [`rxlab_channel_new`]; `rooms` holds `n` entries, whose bytes may be written.
+/// `port` is from [`rxlab_channel_new`]; `rooms` holds `n` entries, whose bytes may be written; `link` takes a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_channel_rx(
     port: *mut ChannelPort,
     rooms: *mut Room,
     n: u16,
     room: u16,
+    link: *mut u32,
 ) -> u16 {
     // SAFETY: the caller's.
-    unsafe { (*port).line().receive(core::slice::from_raw_parts_mut(rooms, usize::from(n)), room) as u16 }
+    unsafe {
+        let rooms = core::slice::from_raw_parts_mut(rooms, usize::from(n));
+        let (came, of) = (*port).line().receive(rooms, room);
+        *link = of;
+        came as u16
+    }
 }
 
 /// Sends whole frames of `n` pieces; frames that went. They are copied, but for those that lie in buffers of the link if
@@ -123,20 +129,24 @@ pub unsafe extern "C" fn rxlab_channel_tx(
     }
 }
 
-/// Receives up to `n` segments in place, into `segments`; how many. Negative if no mempool has the link's buffers.
+/// Receives up to `n` segments in place, into `segments`, of link `*link`; how many. Negative if no mempool has the link's
+/// buffers.
 ///
 /// # Safety
-/// `port` is from [`rxlab_channel_new`]; `segments` holds `n` entries.
+/// `port` is from [`rxlab_channel_new`]; `segments` holds `n` entries; `link` takes a number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn rxlab_channel_rx_in_place(
     port: *mut ChannelPort,
     segments: *mut Segment,
     n: u16,
+    link: *mut u32,
 ) -> c_int {
     // SAFETY: the caller's; any bytes make a `Segment`, but for `last`, which the caller has set.
     unsafe {
         let out = core::slice::from_raw_parts_mut(segments, usize::from(n));
-        (*port).line().receive_in_place(out).map_or(-1, |came| came as c_int)
+        let Some((came, of)) = (*port).line().receive_in_place(out) else { return -1 };
+        *link = of;
+        came as c_int
     }
 }
 

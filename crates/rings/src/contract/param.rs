@@ -111,7 +111,7 @@ impl Value for Ps {
 }
 
 /// One of a few, by name.
-pub(crate) trait Choice: Copy + PartialEq + 'static {
+pub trait Choice: Copy + PartialEq + 'static {
     /// All, each with its name.
     const ALL: &'static [(&'static str, Self)];
 }

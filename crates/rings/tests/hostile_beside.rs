@@ -266,6 +266,25 @@ fn interface() -> impl Strategy<Value = (usize, Interface)> {
     ])
 }
 
+/// The NIC has read a frame in part when the core's register goes back to before it. It must not go round for ever.
+#[test]
+fn a_tail_that_goes_back_announces_nothing() {
+    let region = Region::new(1 << 16, Backing::Heap).unwrap();
+    let mut space = Noting::new(&region);
+    let sizes = tx::Sizes { ring: 4, complete_every: 1 };
+    let interface = Interface::CcNic(ccnic::Sizes::e810(4));
+    let (_, mut nic) = rings::transmit(&mut space, &interface, sizes, 1).unwrap();
+    let mut m = region.view();
+    let poke = |field: &str| &space.pokes.iter().find(|(name, _, _)| *name == field).unwrap().2;
+    let (entry, tail) = (poke("ccnic.tx"), poke("ccnic.tx.tail"));
+    let begun = 1 << 62; // a descriptor that is no frame's last
+    entry(&mut m, 1, begun);
+    tail(&mut m, 0, 1);
+    assert_eq!(nic.collect(&mut m, &mut Vec::new()), None);
+    tail(&mut m, 0, 0);
+    assert_eq!(nic.collect(&mut m, &mut Vec::new()), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 

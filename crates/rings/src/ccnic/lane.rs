@@ -378,7 +378,8 @@ where
             Way::Registers { tail, .. } => {
                 if self.tail == i {
                     let told = m.acquire(tail, 0); // pairs with the release in `Writer::flush`
-                    if told.wrapping_sub(self.freed) <= 1 << self.shift {
+                    // Otherwise not a value that our writer writes: behind what is read, it would announce all words there are.
+                    if told.wrapping_sub(i) <= self.freed.wrapping_add(1 << self.shift).wrapping_sub(i) {
                         self.tail = told;
                     }
                 }

@@ -18,6 +18,7 @@ use core::ptr::NonNull;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use memory::native::Payload;
 use memory::{Buf, Class, Field, Memory, NativeView, Region, Side as Of, Space};
 use rings::Segment;
 use rings::ccnic::{self, Side};
@@ -68,6 +69,8 @@ pub struct Channel {
     asleep: [Word; 2],
     link: Link,
     config: Config,
+    /// Calls of `write` since buffers were taken.
+    written: usize,
     /// Nothing is to be received any more.
     over: bool,
     /// Last, since the others point into it.
@@ -96,13 +99,14 @@ impl Channel {
             Role::Connector => (connector, [second, first]),
         };
         let (m, link, config) = (space.view(), Link::new(socket), *config);
-        Ok(Channel { side, m, buffers, asleep, link, config, over: false, region })
+        Ok(Channel { side, m, buffers, asleep, link, config, written: 0, over: false, region })
     }
 
     /// Takes up to `out.len()` buffers; how many there were.
     #[inline]
     pub fn alloc(&mut self, out: &mut [Buf]) -> usize {
         let n = self.side.alloc(&mut self.m, out);
+        self.written = 0;
         if n < out.len() {
             self.link.fruitless(&mut self.m);
         }
@@ -121,9 +125,12 @@ impl Channel {
     /// The link has no such buffer, or they do not fit.
     #[inline]
     pub fn write(&mut self, buf: Buf, off: u32, bytes: &[u8]) -> Result<(), Error> {
-        let len = self.inside(buf, off, bytes.len())?;
-        self.m.put(self.buffers, buf, off, bytes, len);
-        Ok(())
+        // The other side has read the lines of the buffers that come next: they are on their way while these are written.
+        if let Some(next) = self.side.end().upcoming(self.written) {
+            self.buffers.put_ahead(next);
+        }
+        self.written += 1;
+        if self.buffers.write(buf, off, bytes) { Ok(()) } else { Err(self.outside(buf, off, bytes.len())) }
     }
 
     /// Reads `out.len()` bytes at `off` of a buffer, which this side should hold. Judge the copy: a hostile peer may
@@ -133,9 +140,7 @@ impl Channel {
     /// The link has no such buffer, or it has not so many bytes.
     #[inline]
     pub fn read(&mut self, buf: Buf, off: u32, out: &mut [u8]) -> Result<(), Error> {
-        let len = self.inside(buf, off, out.len())?;
-        self.m.get(self.buffers, buf, off, out, len);
-        Ok(())
+        if self.buffers.read(buf, off, out) { Ok(()) } else { Err(self.outside(buf, off, out.len())) }
     }
 
     /// Sends as many whole frames of `segs` as there is room for; the segments taken. A frame ends with a segment that
@@ -146,8 +151,11 @@ impl Channel {
     /// A segment lies outside its buffer, then nothing was sent; or the other side is gone.
     #[inline]
     pub fn send(&mut self, segs: &[Segment]) -> Result<usize, Error> {
-        for s in segs {
-            self.inside(s.buf, s.off.into(), s.len.into())?;
+        let Config { bytes, buffers, .. } = self.config;
+        let lies_outside =
+            |s: &&Segment| s.buf.0 >= u64::from(buffers) || u32::from(s.off) + u32::from(s.len) > bytes;
+        if let Some(s) = segs.iter().find(lies_outside) {
+            return Err(self.outside(s.buf, s.off.into(), s.len.into()));
         }
         self.link.sends(&mut self.m);
         if self.link.is_gone() {
@@ -283,13 +291,10 @@ impl Channel {
         if self.over { 0 } else { self.side.rx_burst(&mut self.m, out) }
     }
 
-    #[inline(always)]
-    fn inside(&self, buf: Buf, off: u32, len: usize) -> Result<u32, Error> {
+    #[cold]
+    fn outside(&self, buf: Buf, off: u32, len: usize) -> Error {
         let Config { bytes, buffers, .. } = self.config;
-        match u32::try_from(len) {
-            Ok(short) if buf.0 < buffers.into() && off <= bytes && short <= bytes - off => Ok(short),
-            _ => Err(Error::Bounds { buf: buf.0, off, len, bytes, buffers }),
-        }
+        Error::Bounds { buf: buf.0, off, len, bytes, buffers }
     }
 }
 

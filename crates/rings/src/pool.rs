@@ -12,6 +12,7 @@
 //! This pool is the host's, whose cores trust each other. [`sides`] has ends on both sides.
 
 pub mod sides;
+mod stack;
 
 use memory::{Buf, Class, Field, Memory, Side, Space};
 

@@ -12,7 +12,7 @@ fn split(at: usize, len: usize) -> (usize, usize) {
     (head, (len - head) / WORD)
 }
 
-/// Whole words from as many chunks of bytes, through the caches.
+/// Whole words from as many chunks of bytes, through the caches. `wide` does the same in larger steps.
 #[inline(always)]
 pub(super) fn copy(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
     for (word, chunk) in words.iter().zip(chunks) {
@@ -36,6 +36,9 @@ pub(super) fn store(
     bytes: &[u8],
     copy: impl FnOnce(&[AtomicU64], &[[u8; WORD]]),
 ) {
+    if (at | bytes.len()).is_multiple_of(WORD) {
+        return copy(&words[at / WORD..][..bytes.len() / WORD], bytes.as_chunks().0); // the usual case, and quick
+    }
     let (head, whole) = split(at, bytes.len());
     let (head, rest) = bytes.split_at(head);
     let (body, tail) = rest.split_at(whole * WORD);
@@ -55,18 +58,33 @@ pub(super) fn zero(words: &[AtomicU64], at: usize, len: usize, clear: impl FnOnc
     merge(words, (first + whole) * WORD, &[0; WORD][..len - head - whole * WORD]);
 }
 
-/// Bytes out of words from byte `at`.
-#[inline]
-pub(super) fn load(words: &[AtomicU64], at: usize, out: &mut [u8]) {
+/// As many chunks of bytes from whole words.
+#[inline(always)]
+pub(super) fn extract(words: &[AtomicU64], chunks: &mut [[u8; WORD]]) {
+    for (word, chunk) in words.iter().zip(chunks) {
+        *chunk = word.load(Relaxed).to_ne_bytes();
+    }
+}
+
+/// Bytes out of words from byte `at`; `extract` loads the whole ones.
+#[inline(always)]
+pub(super) fn load(
+    words: &[AtomicU64],
+    at: usize,
+    out: &mut [u8],
+    extract: impl FnOnce(&[AtomicU64], &mut [[u8; WORD]]),
+) {
+    if (at | out.len()).is_multiple_of(WORD) {
+        let whole = out.len() / WORD;
+        return extract(&words[at / WORD..][..whole], out.as_chunks_mut().0); // the usual case, and quick
+    }
     let (head, whole) = split(at, out.len());
     let (head, rest) = out.split_at_mut(head);
     let (body, tail) = rest.split_at_mut(whole * WORD);
-    extract(words, at, head);
+    cut(words, at, head);
     let first = (at + head.len()) / WORD;
-    for (word, chunk) in words[first..first + whole].iter().zip(body.as_chunks_mut::<WORD>().0) {
-        *chunk = word.load(Relaxed).to_ne_bytes();
-    }
-    extract(words, (first + whole) * WORD, tail);
+    extract(&words[first..first + whole], body.as_chunks_mut().0);
+    cut(words, (first + whole) * WORD, tail);
 }
 
 /// Replaces some bytes inside one word. Its other bytes belong to the same buffer, hence owner.
@@ -83,7 +101,7 @@ fn merge(words: &[AtomicU64], at: usize, bytes: &[u8]) {
 
 /// Copies some bytes out of one word.
 #[inline(always)]
-fn extract(words: &[AtomicU64], at: usize, out: &mut [u8]) {
+fn cut(words: &[AtomicU64], at: usize, out: &mut [u8]) {
     if out.is_empty() {
         return;
     }

@@ -14,6 +14,7 @@ mod payload;
 mod region;
 mod streaming;
 mod view;
+mod wide;
 
 /// Starts fetching the line that `what` begins in.
 #[inline(always)]

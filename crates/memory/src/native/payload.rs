@@ -2,15 +2,15 @@
 //!
 //! Every access is a relaxed atomic load or store of an aligned word, never a plain copy. A ring whose
 //! protocol is broken, or a hostile peer, then delivers torn frames; it cannot cause undefined
-//! behaviour. The words of two buffers never mix, since a stride is whole words. Buffers that are streamed to
-//! take no other accesses; `streaming` argues for the instructions.
+//! behaviour. The words of two buffers never mix, since a stride is whole words. `wide` and `streaming` argue for the
+//! instructions that move several words, and past the caches.
 
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::bytes::{clear, copy, load, store, zero};
-use super::streaming;
+use super::bytes::{clear, load, store, zero};
+use super::{streaming, wide};
 use crate::{Buf, Fault, Geometry, LINE, Stores, Touch, WORD};
 
 /// Where packet buffers lie and how their bytes are reached: the part of [`Memory`](crate::Memory) that
@@ -64,6 +64,42 @@ impl<'r> Buffers<'r> {
         self.base.cast()
     }
 
+    /// Writes `bytes` at `off` of a frame; whether there is such a buffer, and they fit.
+    #[inline(always)]
+    pub fn write(self, buf: Buf, off: u32, bytes: &[u8]) -> bool {
+        let Some((words, at)) = self.place(buf, off, bytes.len()) else { return false };
+        match self.stores {
+            Stores::Cached => store(words, at, bytes, wide::copy),
+            Stores::Streaming => store(words, at, bytes, streaming::copy),
+        }
+        true
+    }
+
+    /// Reads as many bytes as `out` has from `off` of a frame on; whether there is such a buffer, and it has so many.
+    #[inline(always)]
+    pub fn read(self, buf: Buf, off: u32, out: &mut [u8]) -> bool {
+        let Some((words, at)) = self.place(buf, off, out.len()) else { return false };
+        load(words, at, out, wide::load);
+        true
+    }
+
+    /// The words that `len` bytes at `off` of a frame lie in, and the byte of the first where they begin.
+    #[inline(always)]
+    fn place(self, buf: Buf, off: u32, len: usize) -> Option<(&'r [AtomicU64], usize)> {
+        if buf.0 >= u64::from(self.count) || off > self.room || len > (self.room - off) as usize {
+            return None;
+        }
+        let first = (self.offset + off) as usize;
+        let at = first % WORD;
+        // SAFETY: the buffer's index is below `count` and the bytes lie in its room, which the geometry's check puts
+        // inside its stride of whole words: so do the words around them, inside what `new` was promised.
+        let words = unsafe {
+            let start = self.base.byte_add(buf.0 as usize * self.stride as usize + first - at);
+            core::slice::from_raw_parts(start.as_ptr(), (at + len).div_ceil(WORD))
+        };
+        Some((words, at))
+    }
+
     /// The words of a buffer, metadata and frame; none where `buf` is not one of ours.
     #[inline(always)]
     fn words(self, buf: Buf) -> &'r [AtomicU64] {
@@ -75,6 +111,15 @@ impl<'r> Buffers<'r> {
             let start = self.base.byte_add(buf.0 as usize * self.stride as usize);
             core::slice::from_raw_parts(start.as_ptr(), self.stride as usize / WORD)
         }
+    }
+
+    /// Where byte `off` of a frame lies, if there is such a buffer: anywhere otherwise, which is no harm to a hint.
+    #[inline(always)]
+    fn hint(self, buf: Buf, off: u32) -> *const u8 {
+        let at = (buf.0 as usize)
+            .wrapping_mul(self.stride as usize)
+            .wrapping_add((self.offset + off.min(self.room)) as usize);
+        self.base.as_ptr().cast::<u8>().wrapping_add(at)
     }
 
     /// The bytes `off..off + len` of the frame as bytes of the buffer, cut at the room.
@@ -92,7 +137,7 @@ impl Payload for Buffers<'_> {
         if raw < u64::from(self.count) && len <= self.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
     }
 
-    #[inline]
+    #[inline(always)]
     fn put(self, buf: Buf, off: u32, bytes: &[u8], len: u32) {
         let words = self.words(buf);
         let (at, len) = self.span(off, len);
@@ -102,8 +147,10 @@ impl Payload for Buffers<'_> {
         }
         match self.stores {
             Stores::Cached => {
-                store(words, at, &bytes[..head], copy);
-                zero(words, at + head, len - head, clear);
+                store(words, at, &bytes[..head], wide::copy);
+                if head < len {
+                    zero(words, at + head, len - head, clear);
+                }
             }
             Stores::Streaming => {
                 store(words, at, &bytes[..head], streaming::copy);
@@ -112,13 +159,13 @@ impl Payload for Buffers<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn get(self, buf: Buf, off: u32, out: &mut [u8], len: u32) {
         let words = self.words(buf);
         let (at, len) = self.span(off, len);
         let wanted = out.len().min(len);
         if !words.is_empty() {
-            load(words, at, &mut out[..wanted]);
+            load(words, at, &mut out[..wanted], wide::load);
         }
     }
 
@@ -141,17 +188,12 @@ impl Payload for Buffers<'_> {
 
     #[inline(always)]
     fn prefetch(self, buf: Buf, off: u32) {
-        let (at, _) = self.span(off, 0);
-        if let Some(word) = self.words(buf).get(at / WORD) {
-            prefetch(core::ptr::from_ref(word).cast());
-        }
+        prefetch(self.hint(buf, off));
     }
 
     #[inline(always)]
     fn put_ahead(self, buf: Buf) {
-        if let Some(word) = self.words(buf).get(self.offset as usize / WORD) {
-            fetch_to_write(core::ptr::from_ref(word).cast());
-        }
+        fetch_to_write(self.hint(buf, 0));
     }
 }
 

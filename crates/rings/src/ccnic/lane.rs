@@ -99,6 +99,16 @@ impl Coded for [u64; 1] {
     }
 }
 
+/// Descriptor number `k` of a line, if there is one.
+#[inline(always)]
+fn nth<const W: usize, const D: usize>(line: &[u64; W], k: usize) -> Option<Descriptor>
+where
+    [u64; D]: Coded,
+{
+    let coded: &[u64; D] = line[k * D..].first_chunk()?;
+    (coded[D - 1] & PRESENT != 0).then(|| coded.decode())
+}
+
 /// How the two sides tell each other.
 enum Way<M: Memory> {
     /// By the entry alone: written, then cleared.
@@ -310,6 +320,21 @@ where
         }
     }
 
+    /// Whether descriptors begin a new entry, with room for it.
+    #[inline(always)]
+    pub(super) fn begins(&mut self, m: &mut M) -> bool {
+        self.filled == 0 && self.is_free(m, self.next)
+    }
+
+    /// Writes a whole entry, where one [begins](Self::begins).
+    #[inline(always)]
+    pub(super) fn put_entry(&mut self, m: &mut M, all: [Descriptor; N]) {
+        for (words, d) in self.line.as_chunks_mut().0.iter_mut().zip(&all) {
+            *words = <[u64; D]>::code(d);
+        }
+        self.write(m);
+    }
+
     /// Writes the open entry, and tells of all that is written.
     #[inline(always)]
     pub(super) fn flush(&mut self, m: &mut M) {
@@ -397,26 +422,48 @@ where
     pub(super) fn next(&mut self, m: &mut M) -> Option<Descriptor> {
         loop {
             if self.at < N {
-                let words = &self.line[self.at * D..][..D];
-                if words[D - 1] & PRESENT != 0 {
-                    let mut coded = [0; D];
-                    coded.copy_from_slice(words);
+                if let Some(d) = nth::<W, D>(&self.line, self.at) {
                     self.at += 1;
                     if self.at == N {
                         self.next = self.next.wrapping_add(1);
                     }
-                    return Some(coded.decode());
+                    return Some(d);
                 }
                 self.close();
             }
-            let signal = self.is_fresh(m)?;
-            self.line = m.read(self.entries, self.next);
-            if !matches!(self.way, Way::Registers { .. }) {
-                self.line[W - 1] = signal; // one look
-            }
-            m.read_ahead(self.entries, self.next.wrapping_add(1));
+            self.line = self.load(m)?;
             self.at = 0;
         }
+    }
+
+    /// Takes the descriptors of the whole next entry, if it is written and none is open; whether it was.
+    #[inline(always)]
+    pub(super) fn take_entry(&mut self, m: &mut M, mut take: impl FnMut(&mut M, Descriptor)) -> bool {
+        let Some(line) = self.load(m) else { return false };
+        self.next = self.next.wrapping_add(1);
+        for k in 0..N {
+            let Some(d) = nth::<W, D>(&line, k) else { break };
+            take(m, d);
+        }
+        true
+    }
+
+    /// Whether an entry is open: some of it is read.
+    #[inline(always)]
+    pub(super) fn is_open(&self) -> bool {
+        self.at < N
+    }
+
+    /// The next entry, if it is written, and the one behind it on its way.
+    #[inline(always)]
+    fn load(&mut self, m: &mut M) -> Option<[u64; W]> {
+        let signal = self.is_fresh(m)?;
+        let mut line = m.read(self.entries, self.next);
+        if !matches!(self.way, Way::Registers { .. }) {
+            line[W - 1] = signal; // one look
+        }
+        m.read_ahead(self.entries, self.next.wrapping_add(1));
+        Some(line)
     }
 
     /// What is left of the open entry is not read.

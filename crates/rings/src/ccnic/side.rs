@@ -7,7 +7,7 @@
 use memory::{Buf, Memory};
 
 use super::host::segment;
-use super::lane::{Coded, Reader, Writer};
+use super::lane::{Coded, Descriptor, Reader, Writer};
 use super::shape::{inside, of_layout};
 use crate::contract::{Buffers, Segment};
 use crate::pool::sides::End;
@@ -90,7 +90,18 @@ where
     [u64; D]: Coded,
 {
     let mut taken = 0;
-    while let Some(len) = segs[taken..].iter().position(|s| s.last).map(|at| at + 1) {
+    loop {
+        // The usual case, and quick: frames of a buffer each that fill an entry.
+        if let Some(all) = segs[taken..].first_chunk::<N>()
+            && all.iter().all(|s| s.last)
+            && lane.begins(m)
+            && end.try_pass(all.iter().map(|s| s.buf))
+        {
+            lane.put_entry(m, all.each_ref().map(segment));
+            taken += N;
+            continue;
+        }
+        let Some(len) = segs[taken..].iter().position(|s| s.last).map(|at| at + 1) else { break };
         if !lane.fits(m, len) {
             break;
         }
@@ -114,15 +125,27 @@ fn receive<M: Memory, const W: usize, const N: usize, const D: usize>(
 where
     [u64; D]: Coded,
 {
-    let mut taken = 0;
-    while taken < out.len() {
-        let Some(d) = lane.next(m) else { break };
+    let (mut taken, room) = (0, out.len());
+    let mut take = |m: &mut M, d: Descriptor, taken: &mut usize| {
         let off = d.tag as u16;
         // Otherwise counted there, and dropped.
-        if let Ok(buf) = end.admit(m, d.raw, u32::from(off) + u32::from(d.len)) {
+        if let Ok(buf) = end.admit(m, d.raw, u32::from(off) + u32::from(d.len))
+            && let Some(to) = out.get_mut(*taken)
+        {
             m.prefetch(buffers, buf, u32::from(off));
-            out[taken] = Segment { buf, off, len: d.len, last: d.last };
-            taken += 1;
+            *to = Segment { buf, off, len: d.len, last: d.last };
+            *taken += 1;
+        }
+    };
+    while taken < room {
+        // The usual case, and quick: room for all of an entry.
+        if room - taken >= N && !lane.is_open() {
+            if !lane.take_entry(m, |m, d| take(m, d, &mut taken)) {
+                break;
+            }
+        } else {
+            let Some(d) = lane.next(m) else { break };
+            take(m, d, &mut taken);
         }
     }
     lane.free_to(m, lane.read());

@@ -23,10 +23,9 @@
 //! another buffer is counted and dropped. A peer that names a buffer twice, or one that it never had, therefore gains
 //! nothing, and one that it does not name is lost to itself. What the peer has, it may overwrite at any time.
 
-use std::collections::VecDeque;
-
 use memory::{Buf, Class, Fault, Field, Memory, Side, Space};
 
+use super::stack::Stack;
 use crate::contract::Buffers;
 use crate::sizes::SizeError;
 
@@ -124,8 +123,8 @@ type Lane<M> = (<M as Memory>::Words<1>, <M as Memory>::Words<1>);
 
 /// One side's end of a pair, for one agent. Both sides' ends do the same.
 pub struct End<M: Memory> {
-    /// The oldest in front, the last freed at the back.
-    free: VecDeque<Buf>,
+    free: Stack,
+    /// Of each buffer of the pair.
     places: Box<[Place]>,
     /// The buffer that `places` starts with.
     first: u64,
@@ -152,14 +151,13 @@ pub struct End<M: Memory> {
 
 impl<M: Memory> End<M> {
     fn new(sizes: &Sizes, first: u64, own: usize, [to, from]: [Lane<M>; 2], buffers: M::Buffers) -> End<M> {
-        let count = sizes.count as usize;
         let cache = sizes.cache as usize;
-        let ours = |i: usize| i % 2 == own;
-        let mut free = VecDeque::with_capacity(count);
-        free.extend((0..count).filter(|i| ours(*i)).map(|i| Buf(first + i as u64)));
+        let ours = |i: u32| i as usize % 2 == own;
+        let mut free = Stack::new(sizes.count);
+        (0..sizes.count).filter(|i| ours(*i)).for_each(|i| free.push(i));
         End {
             free,
-            places: (0..count).map(|i| if ours(i) { Place::Free } else { Place::Away }).collect(),
+            places: (0..sizes.count).map(|i| if ours(i) { Place::Free } else { Place::Away }).collect(),
             first,
             held: 0,
             cache,
@@ -181,6 +179,13 @@ impl<M: Memory> End<M> {
         self.free.len() as u64
     }
 
+    /// The buffer that is taken after `k` others, as far as is known by now.
+    #[inline(always)]
+    pub fn upcoming(&self, k: usize) -> Option<Buf> {
+        let i = self.free.below(k)?;
+        Some(Buf(self.first + u64::from(i)))
+    }
+
     /// Buffers that somebody of this side holds.
     pub fn held(&self) -> u64 {
         self.held
@@ -191,36 +196,57 @@ impl<M: Memory> End<M> {
     ///
     /// # Errors
     /// It names no buffer of this pair, one that is not away, or one without room for `len` bytes.
-    #[inline]
+    #[inline(always)]
     pub fn admit(&mut self, m: &M, raw: u64, len: u32) -> Result<Buf, Fault> {
-        let buf = self.enter(m, raw, len, Place::Held)?;
-        self.held += 1;
-        Ok(buf)
+        if let Ok(buf) = m.check(self.buffers, raw, len)
+            && let Some(place @ Place::Away) = self.place(buf)
+        {
+            *place = Place::Held;
+            self.held += 1;
+            return Ok(buf);
+        }
+        self.lies += 1;
+        Err(Fault { raw })
     }
 
     /// This side is about to name `buf` to the other one in a ring; whether it may, which is where it held it.
     #[must_use]
     #[inline]
     pub fn pass(&mut self, buf: Buf) -> bool {
-        self.leave(buf, Place::Away)
+        self.pass_all([buf].into_iter())
     }
 
     /// The same of all buffers of a frame, or of none.
     #[must_use]
-    #[inline]
+    #[inline(always)]
     pub fn pass_all(&mut self, bufs: impl Iterator<Item = Buf> + Clone) -> bool {
-        for (passed, buf) in bufs.clone().enumerate() {
-            if !self.pass(buf) {
-                for buf in bufs.take(passed) {
-                    if let Some(place) = self.place(buf) {
-                        *place = Place::Held;
-                        self.held += 1;
-                    }
-                }
+        let passed = self.try_pass(bufs);
+        self.foreign += u64::from(!passed);
+        passed
+    }
+
+    /// The same, and says nothing of a buffer that nobody held.
+    #[must_use]
+    #[inline(always)]
+    pub(crate) fn try_pass(&mut self, bufs: impl Iterator<Item = Buf> + Clone) -> bool {
+        let mut passed = 0;
+        for buf in bufs.clone() {
+            let Some(place @ Place::Held) = self.place(buf) else {
+                bufs.take(passed).for_each(|buf| self.hold_again(buf));
                 return false;
-            }
+            };
+            *place = Place::Away;
+            passed += 1;
         }
+        self.held -= passed as u64;
         true
+    }
+
+    #[cold]
+    fn hold_again(&mut self, buf: Buf) {
+        if let Some(place) = self.place(buf) {
+            *place = Place::Held;
+        }
     }
 
     /// Gives the free buffers of this end to the other one (before this side stops), those on the way here too.
@@ -234,10 +260,10 @@ impl<M: Memory> End<M> {
     pub fn reclaim(&mut self) -> u64 {
         self.alone = true;
         let before = self.free.len();
-        for (i, place) in self.places.iter_mut().enumerate() {
+        for (i, place) in (0..).zip(&mut self.places) {
             if *place == Place::Away {
                 *place = Place::Free;
-                self.free.push_back(Buf(self.first + i as u64));
+                self.free.push(i);
             }
         }
         (self.free.len() - before) as u64
@@ -253,35 +279,11 @@ impl<M: Memory> End<M> {
         vec![("pool_shortages", self.shortages), ("pool_foreign", self.foreign), ("pool_lies", self.lies)]
     }
 
+    /// Where a buffer of this pair is.
     #[inline(always)]
     fn place(&mut self, buf: Buf) -> Option<&mut Place> {
-        let i = usize::try_from(buf.0.checked_sub(self.first)?).ok()?;
-        self.places.get_mut(i)
-    }
-
-    /// A word of the other side as a buffer, which goes from there to `to`.
-    #[inline]
-    fn enter(&mut self, m: &M, raw: u64, len: u32, to: Place) -> Result<Buf, Fault> {
-        if let Ok(buf) = m.check(self.buffers, raw, len)
-            && let Some(place @ Place::Away) = self.place(buf)
-        {
-            *place = to;
-            return Ok(buf);
-        }
-        self.lies += 1;
-        Err(Fault { raw })
-    }
-
-    /// A held buffer goes to `to`; whether it was held.
-    #[inline]
-    fn leave(&mut self, buf: Buf, to: Place) -> bool {
-        if let Some(place @ Place::Held) = self.place(buf) {
-            *place = to;
-            self.held -= 1;
-            return true;
-        }
-        self.foreign += 1;
-        false
+        let i = buf.0.wrapping_sub(self.first);
+        self.places.get_mut(usize::try_from(i).ok()?)
     }
 
     /// Gives the oldest free buffers to the other end until `keep` are left: one release for all of them.
@@ -290,15 +292,17 @@ impl<M: Memory> End<M> {
         if self.alone || self.free.len() <= keep {
             return;
         }
-        for _ in keep..self.free.len() {
-            let Some(buf) = self.free.pop_front() else { break };
-            if let Some(place) = self.place(buf) {
+        let (slots, mut given) = (self.to.0, self.given);
+        let (first, places) = (self.first, &mut self.places);
+        self.free.drain_oldest(keep, |i| {
+            if let Some(place) = places.get_mut(i as usize) {
                 *place = Place::Away;
             }
-            m.write(self.to.0, self.given, [buf.0]);
-            self.given = self.given.wrapping_add(1);
-        }
-        m.release(self.to.1, 0, self.given); // pairs with the acquire in `load`
+            m.write(slots, given, [first + u64::from(i)]);
+            given = given.wrapping_add(1);
+        });
+        self.given = given;
+        m.release(self.to.1, 0, given); // pairs with the acquire in `load`
     }
 
     /// Reads up to `want` of the buffers that the other end gave; whether there is a free one now.
@@ -312,42 +316,65 @@ impl<M: Memory> End<M> {
             self.lies += 1; // more than there are: which of them is true is not known
             return false;
         }
-        for _ in 0..there.min(want as u64) {
-            let [raw] = m.read(self.from.0, self.taken);
-            self.taken = self.taken.wrapping_add(1);
-            if let Ok(buf) = self.enter(m, raw, 0, Place::Free) {
-                self.free.push_back(buf);
+        let (from, slots, end) = (self.taken, self.from.0, self.taken.wrapping_add(there.min(want as u64)));
+        self.taken = end;
+        let (first, buffers, places) = (self.first, self.buffers, &mut self.places);
+        let entered = self.free.push_all((from..end).filter_map(|at| {
+            let [raw] = m.read(slots, at);
+            let i = m.check(buffers, raw, 0).ok()?.0.wrapping_sub(first);
+            match places.get_mut(usize::try_from(i).ok()?) {
+                Some(place @ Place::Away) => {
+                    *place = Place::Free;
+                    Some(i as u32)
+                }
+                _ => None,
             }
-        }
-        !self.free.is_empty()
+        }));
+        self.lies += end.wrapping_sub(from) - entered;
+        self.free.len() > 0
     }
 }
 
 impl<M: Memory> Buffers<M> for End<M> {
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, m: &mut M, out: &mut [Buf]) -> usize {
-        for done in 0..out.len() {
-            if self.free.is_empty() && !self.load(m, out.len() - done + self.cache) {
+        let mut done = 0;
+        loop {
+            let n = self.free.len().min(out.len() - done);
+            let (first, places) = (self.first, &mut self.places);
+            self.free.take_newest(&mut out[done..done + n], |i| {
+                if let Some(place) = places.get_mut(i as usize) {
+                    *place = Place::Held;
+                }
+                Buf(first + u64::from(i))
+            });
+            self.held += n as u64;
+            done += n;
+            if done == out.len() {
+                return done;
+            }
+            if !self.load(m, out.len() - done + self.cache) {
                 self.shortages += 1;
                 return done;
             }
-            let Some(buf) = self.free.pop_back() else { return done };
-            if let Some(place) = self.place(buf) {
-                *place = Place::Held;
-            }
-            self.held += 1;
-            out[done] = buf;
         }
-        out.len()
     }
 
-    #[inline]
+    #[inline(always)]
     fn give(&mut self, m: &mut M, bufs: &[Buf]) {
-        for buf in bufs {
-            if self.leave(*buf, Place::Free) {
-                self.free.push_back(*buf);
+        let (first, places) = (self.first, &mut self.places);
+        let given = self.free.push_all(bufs.iter().filter_map(|buf| {
+            let i = buf.0.wrapping_sub(first);
+            match places.get_mut(usize::try_from(i).ok()?) {
+                Some(place @ Place::Held) => {
+                    *place = Place::Free;
+                    Some(i as u32)
+                }
+                _ => None,
             }
-        }
+        }));
+        self.held -= given;
+        self.foreign += bufs.len() as u64 - given;
         if self.free.len() > self.limit {
             self.spill(m, self.cache);
         }

@@ -2,6 +2,7 @@
 
 mod built;
 mod child;
+mod end;
 mod flow;
 mod live;
 mod model;
@@ -38,6 +39,9 @@ enum What {
     Threads(threads::ThreadsBench),
     /// The DPDK driver's interfaces, other DPDK drivers and the machine's limits, side by side
     Live(live::LiveBench),
+    /// One end of a ccnic link: what `live` starts on either CPU
+    #[command(hide = true)]
+    End(end::EndBench),
     /// Flow tables: look-ups beside DPDK's tables, changes, and forwarding beside changes
     Flow(flow::FlowBench),
 }
@@ -50,6 +54,7 @@ pub(crate) fn run(options: Bench) -> Result<(), Fail> {
     match options.what {
         What::Model(options) => model::run(*options),
         What::Threads(options) => threads::run(&options),
+        What::End(options) => end::run(&options),
         What::Live(options) => live::run(&options),
         What::Flow(options) => flow::run(&options),
     }

@@ -83,6 +83,8 @@ fn near_ns() -> f64 {
 pub(crate) struct Limit {
     /// Round trip of a cache line, nanoseconds.
     pub ping_pong_ns: f64,
+    /// The same over two lines, one for each way.
+    pub two_lines_ns: f64,
     /// Lines written by one CPU and read by the other, millions a second.
     pub mlines: f64,
     /// Where the two CPUs sat.
@@ -104,9 +106,10 @@ struct Line([AtomicU64; 8]);
 /// # Errors
 /// A thread cannot run on one of them.
 pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
-    let ping_pong_ns = ping_pong(a, b)?;
+    let ping_pong_ns = ping_pong([a, b], 1)?;
     let distance = Distance::of(ping_pong_ns, walk(a, b)?, near_ns());
-    Ok(Limit { ping_pong_ns, mlines: stream(a, b)?, distance, core_ns: cores([a, b])? })
+    let two_lines_ns = ping_pong([a, b], 2)?;
+    Ok(Limit { ping_pong_ns, two_lines_ns, mlines: stream(a, b)?, distance, core_ns: cores([a, b])? })
 }
 
 /// Where the CPUs `a` and `b` sit.
@@ -114,7 +117,7 @@ pub(crate) fn measure([a, b]: [usize; 2]) -> Result<Limit, Fail> {
 /// # Errors
 /// A thread cannot run on one of them.
 pub(crate) fn place([a, b]: [usize; 2]) -> Result<Distance, Fail> {
-    Ok(Distance::of(ping_pong(a, b)?, walk(a, b)?, near_ns()))
+    Ok(Distance::of(ping_pong([a, b], 1)?, walk(a, b)?, near_ns()))
 }
 
 /// Nanoseconds of six short chains of dependent instructions side by side on either of the CPUs `a` and `b`, which both
@@ -199,20 +202,21 @@ fn timed(work: impl FnOnce()) -> Duration {
     start.elapsed()
 }
 
-/// Round trip of a line between two CPUs, ns.
-fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
-    let word = Word(AtomicU64::new(0));
+/// Round trip between two CPUs over `lines` lines, 1 or 2, ns.
+fn ping_pong([a, b]: [usize; 2], lines: usize) -> Result<f64, Fail> {
+    let words = [Word(AtomicU64::new(0)), Word(AtomicU64::new(0))];
+    let (there, back) = (&words[0].0, &words[lines - 1].0);
     let last = TRIPS * TRIP_CHUNKS as u64 * 2;
-    let wait = |value| {
+    let wait = |word: &AtomicU64, value| {
         // Acquire with the other's Release: the two alternate in program order.
-        while word.0.load(Ordering::Acquire) != value {
+        while word.load(Ordering::Acquire) != value {
             spin_loop();
         }
     };
     let turn = |from: u64| {
         for value in (from..from + 2 * TRIPS).step_by(2) {
-            word.0.store(value + 1, Ordering::Release); // pairs with the other's acquire in `wait`
-            wait(value + 2);
+            there.store(value + 1, Ordering::Release); // pairs with the other's acquire in `wait`
+            wait(back, value + 2);
         }
     };
     let measured = || {
@@ -221,8 +225,8 @@ fn ping_pong(a: usize, b: usize) -> Result<f64, Fail> {
     };
     let other = || {
         for value in (0..last).step_by(2) {
-            wait(value + 1);
-            word.0.store(value + 2, Ordering::Release); // pairs with the acquire in `wait` of `turn`
+            wait(there, value + 1);
+            back.store(value + 2, Ordering::Release); // pairs with the acquire in `wait` of `turn`
         }
     };
     pair((a, measured), (b, other)).map(median)

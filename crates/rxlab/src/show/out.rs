@@ -46,6 +46,15 @@ pub(crate) fn plain_json(value: &impl Serialize) -> Result<(), Fail> {
     print(&(text + "\n"))
 }
 
+/// Writes `value` as a line of JSON, for another program that waits for it.
+///
+/// # Errors
+/// As `print`.
+pub(crate) fn line(value: &impl Serialize) -> Result<(), Fail> {
+    let text = serde_json::to_string(value).map_err(|e| Fail::new(format!("json: {e}")))?;
+    print(&(text + "\n"))
+}
+
 /// Writes an explanation to stderr, beside results.
 pub(crate) fn note(text: &str) {
     // Nothing is left to tell if even stderr is gone.

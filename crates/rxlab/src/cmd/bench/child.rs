@@ -1,4 +1,4 @@
-//! A run of rxbench or rxlookup: started, told when to begin, paused, ended, and never left behind.
+//! A run of rxbench, rxlookup or an end of a link: started, told when to begin, paused, ended, and never left behind.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -9,15 +9,15 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::fail::Fail;
 
 /// Lines of stderr that an error quotes.
 const QUOTED: usize = 3;
 
-/// A line of rxbench or rxlookup.
-#[derive(Clone, Debug, Deserialize)]
+/// A line of rxbench, rxlookup or an end of a link.
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub(crate) enum Event {
     /// Ports are up; measuring begins when told.
@@ -62,7 +62,7 @@ pub(crate) enum Event {
 }
 
 /// What its threads claimed of rings that they share, in all.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub(crate) struct Claims {
     /// Batches.
     #[serde(default)]
@@ -81,7 +81,7 @@ impl Claims {
 }
 
 /// A sample of one task.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 pub(crate) struct TaskSample {
     /// Which task of the process.
     pub task: usize,

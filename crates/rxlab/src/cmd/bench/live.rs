@@ -32,7 +32,8 @@ pub(crate) struct LiveBench {
     /// Only these: memif, memif-zc, vhost-split, vhost-packed (each also with -back: from server to client), ring,
     /// null, privring, shring, rxbisect (each also with -pair: two joined ports; privring and rxbisect also with -128:
     /// cycles on rings that hold 128 frames, not 1024), dynamic, ddring (one consumer, bulk refill; also -each: a
-    /// buffer per frame, -lock: two threads and a lock), corec
+    /// buffer per frame, -lock: two threads and a lock), corec, ccnic (a link between two processes by its crate's own
+    /// calls; also -copy and -in-place: by our driver, which copies frames or has mbufs in the link's memory)
     #[arg(long, value_name = "A,B,..", value_delimiter = ',')]
     only: Vec<String>,
     /// What to measure
@@ -70,6 +71,9 @@ pub(crate) struct LiveBench {
     /// Buffers in no order, as in programs that have run for long; a new pool has them one behind the other
     #[arg(long)]
     mixed: bool,
+    /// How ccnic links are configured: layout, back, ring, buffers, bytes, events
+    #[arg(long, value_name = "KEY=VALUE,..", default_value = "", hide_default_value = true)]
+    channel: ccnic::Config,
     /// Only see whether all is there: one round, three of cycles, 64 B, bursts of 32
     #[arg(long, conflicts_with_all = ["sizes", "bursts", "rounds", "cycle_rounds"])]
     quick: bool,
@@ -169,6 +173,7 @@ impl LiveBench {
         Ok(Stage {
             rxbench,
             driver,
+            channel: self.channel.to_string(),
             cpus: built::cpus(self.cpus.as_deref())?,
             samples,
             ms,

@@ -61,6 +61,19 @@ enum Via {
     DdRing(&'static str),
     /// Two ports of our driver, joined.
     RxlabPair,
+    /// A ccnic link, by the crate's own calls or by our driver's.
+    Channel(Calls),
+}
+
+/// Who calls a ccnic link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    /// The crate's own calls.
+    Crate,
+    /// Our driver, with copies between mbufs and the link's memory.
+    Copy,
+    /// Our driver, with mbufs in the link's memory.
+    InPlace,
 }
 
 /// A way for frames, by name.
@@ -82,7 +95,7 @@ const fn back(name: &'static str, via: Via) -> Peer {
 }
 
 /// All of them; ratios are against the first.
-pub(crate) const PEERS: [Peer; 23] = [
+pub(crate) const PEERS: [Peer; 26] = [
     peer(MEMIF, Via::Memif { zero_copy: false }),
     peer(PRIVRING, Via::Rxlab),
     peer("shring", Via::Rxlab),
@@ -94,6 +107,9 @@ pub(crate) const PEERS: [Peer; 23] = [
     peer("ddring-each", Via::DdRing("ddring,refill=each")),
     peer("ddring-lock", Via::DdRing("ddring,threads=2")),
     peer(COREC, Via::DdRing("corec,threads=2")),
+    peer("ccnic", Via::Channel(Calls::Crate)),
+    peer("ccnic-copy", Via::Channel(Calls::Copy)),
+    peer("ccnic-in-place", Via::Channel(Calls::InPlace)),
     peer("privring-pair", Via::RxlabPair),
     peer("shring-pair", Via::RxlabPair),
     peer("rxbisect-pair", Via::RxlabPair),
@@ -157,6 +173,8 @@ pub(crate) struct Role {
     pub eal: Vec<String>,
     /// The next process needs this socket.
     pub socket: Option<PathBuf>,
+    /// An end of the link at this socket, and not rxbench.
+    pub end: Option<PathBuf>,
 }
 
 /// The processes of a case, in the order in which they start; the last one ends first.
@@ -169,7 +187,8 @@ pub(crate) struct Cast {
 impl Peer {
     /// Whether it is our driver.
     pub(crate) fn ours(&self) -> bool {
-        matches!(self.via, Via::Rxlab | Via::Small | Via::DdRing(_) | Via::RxlabPair)
+        let driver = matches!(self.via, Via::Channel(calls) if calls != Calls::Crate);
+        driver || matches!(self.via, Via::Rxlab | Via::Small | Via::DdRing(_) | Via::RxlabPair)
     }
 }
 
@@ -211,6 +230,7 @@ impl Case {
     /// Options of rxbench that only this case has.
     pub(crate) fn options(&self) -> Vec<String> {
         match self.kind {
+            _ if self.peer.via == Via::Channel(Calls::InPlace) => vec!["--in-place".into()],
             Kind::Cycles if self.peer.name == PRIVRING_SMALL => vec!["--rxd".into(), SMALL.to_string()],
             Kind::Share => {
                 let (rxd, work, mbufs) = (DRAIN, WORK, 4 * u32::from(DRAIN));
@@ -220,8 +240,8 @@ impl Case {
         }
     }
 
-    /// Its processes on two CPUs; sockets go into `dir`.
-    pub(crate) fn cast(&self, cpus: [usize; 2], dir: &Path) -> Cast {
+    /// Its processes on two CPUs; sockets go into `dir`. `channel` is how ccnic links are configured.
+    pub(crate) fn cast(&self, cpus: [usize; 2], dir: &Path, channel: &str) -> Cast {
         match self.peer.via {
             Via::Null | Via::Ring => self.in_process(cpus),
             Via::Memif { zero_copy } => {
@@ -255,6 +275,7 @@ impl Case {
             Via::Rxlab | Via::Small => self.rxlab(&self.filled(), cpus),
             Via::DdRing(arguments) => self.rxlab(arguments, cpus),
             Via::RxlabPair => self.rxlab_pair(cpus),
+            Via::Channel(calls) => self.channel(calls, cpus, dir.join("socket"), channel),
         }
     }
 
@@ -280,7 +301,7 @@ impl Case {
             Kind::Stream | Kind::Cycles | Kind::Share => ["rx", "tx"],
         };
         let tasks = tasks.map(String::from).to_vec();
-        one(Role { cpus: cpus.to_vec(), lcores: cpus.to_vec(), tasks, eal: vdevs, socket: None })
+        one(Role { cpus: cpus.to_vec(), lcores: cpus.to_vec(), tasks, eal: vdevs, ..Role::default() })
     }
 
     /// Server on the first CPU, client on the second.
@@ -296,7 +317,7 @@ impl Case {
             lcores: vec![cpus[i]],
             tasks: vec![tasks[i].into()],
             eal: vec!["--single-file-segments".into(), vdev],
-            socket: None,
+            ..Role::default()
         };
         let server = Role { socket: Some(socket), ..role(0, server) };
         Cast { roles: vec![server, role(1, client)], measures }
@@ -336,7 +357,22 @@ impl Case {
         let queue = |i: u16| if self.kind == Kind::Share { 0 } else { i };
         let tasks = (0..self.cores).map(|i| format!("{task},queue={}", queue(i))).collect();
         let lcores = (0..usize::from(self.cores)).map(|i| cpus[i % 2]).collect();
-        one(Role { cpus: cpus.to_vec(), lcores, tasks, eal: vec![vdev], socket: None })
+        one(Role { cpus: cpus.to_vec(), lcores, tasks, eal: vec![vdev], ..Role::default() })
+    }
+
+    fn channel(&self, calls: Calls, cpus: [usize; 2], path: PathBuf, config: &str) -> Cast {
+        if calls == Calls::Crate {
+            let mut cast = self.two(cpus, String::new(), String::new(), path.clone());
+            cast.roles.iter_mut().for_each(|role| role.end = Some(path.clone()));
+            return cast;
+        }
+        let vdev = |role: &str| {
+            // DPDK takes a comma for the end of an argument.
+            let config = config.replace(',', "+").replace('=', ":");
+            let config = if config.is_empty() { config } else { format!(",channel_conf={config}") };
+            format!("--vdev=net_rxlab0,iface=ccnic,channel={},channel_role={role}{config}", path.display())
+        };
+        self.two(cpus, vdev("listen"), vdev("connect"), path)
     }
 
     fn rxlab_pair(&self, cpus: [usize; 2]) -> Cast {
@@ -347,7 +383,7 @@ impl Case {
         };
         let tasks = vec!["loop,tx=0,rx=1".into()];
         let eal = vec![vdev(0), vdev(1)];
-        one(Role { cpus: cpus.to_vec(), lcores: vec![cpus[0]], tasks, eal, socket: None })
+        one(Role { cpus: cpus.to_vec(), lcores: vec![cpus[0]], tasks, eal, ..Role::default() })
     }
 }
 

@@ -1,6 +1,7 @@
 //! One sample: the processes of a case, and what the machine allowed right before and right after.
 
-use std::path::PathBuf;
+use std::env;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -22,6 +23,8 @@ pub(crate) const MEMORY_MB: u64 = 64;
 pub(crate) struct Stage {
     pub rxbench: PathBuf,
     pub driver: PathBuf,
+    /// How ccnic links are configured.
+    pub channel: String,
     pub cpus: [usize; 2],
     /// Samples of a run, of which the median counts, and their milliseconds.
     pub samples: u32,
@@ -69,10 +72,14 @@ impl Stage {
     /// A process does not start, does not end, or does not keep the frames whole.
     pub(crate) fn sample(&self, case: &Case) -> Result<Sample, Fail> {
         let dir = tempfile::tempdir().map_err(|e| Fail::new(format!("a directory for sockets: {e}")))?;
-        let cast = case.cast(self.cpus, dir.path());
+        let cast = case.cast(self.cpus, dir.path(), &self.channel);
         let mut children = Vec::new();
         for role in &cast.roles {
-            let mut child = Child::start(case.peer.name, &mut self.command(case, role))?;
+            let mut command = match &role.end {
+                Some(path) => self.end(case, role, path)?,
+                None => self.command(case, role),
+            };
+            let mut child = Child::start(case.peer.name, &mut command)?;
             role.socket.as_ref().map_or(Ok(()), |socket| child.wait_for(socket, SET_UP))?;
             children.push(child);
         }
@@ -101,11 +108,9 @@ impl Stage {
     }
 
     fn command(&self, case: &Case, role: &Role) -> Command {
-        let list = |cpus: &[usize]| cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let main = role.lcores.first().copied().unwrap_or_default();
         let workers = role.lcores.iter().zip(1..).map(|(cpu, i)| format!(",{i}@{cpu}")).collect::<String>();
-        let mut command = Command::new("taskset");
-        command.args(["-c", &list(&role.cpus)]).arg(&self.rxbench);
+        let mut command = on_cpus(&role.cpus, &self.rxbench);
         command.args(["--lcores", &format!("0@{main}{workers}")]);
         // In memory: nothing is left of a process, however it ends.
         command.args(["--in-memory", "--no-pci", "--no-telemetry", "--log-level=error"]);
@@ -117,24 +122,34 @@ impl Stage {
                 command.env("LD_LIBRARY_PATH", directory).arg("-d").arg(name);
             }
         }
-        command.args([
-            "--",
-            "--driven",
-            "--size",
-            &case.size.to_string(),
-            "--burst",
-            &case.burst.to_string(),
-        ]);
-        command.args(["--samples", &self.samples.to_string(), "--ms", &self.ms.to_string()]);
-        command.args(case.options());
-        command.args(role.tasks.iter().flat_map(|task| ["--task", task]));
-        if self.check && self.checks(case) {
-            command.arg("--check");
-        }
+        command.args(["--", "--driven"]).args(case.options());
+        self.measure(&mut command, case, role);
         if self.mixed {
             command.arg("--mixed");
         }
         command
+    }
+
+    /// An end of a ccnic link at `path`: this program.
+    fn end(&self, case: &Case, role: &Role, path: &Path) -> Result<Command, Fail> {
+        let program = env::current_exe().map_err(|e| Fail::new(format!("this program: {e}")))?;
+        let mut command = on_cpus(&role.cpus, &program);
+        command.args(["bench", "end"]).arg(path).args(["--channel", &self.channel]);
+        if role.socket.is_some() {
+            command.arg("--listen");
+        }
+        self.measure(&mut command, case, role);
+        Ok(command)
+    }
+
+    /// What is measured, and how.
+    fn measure(&self, command: &mut Command, case: &Case, role: &Role) {
+        command.args(["--size", &case.size.to_string(), "--burst", &case.burst.to_string()]);
+        command.args(["--samples", &self.samples.to_string(), "--ms", &self.ms.to_string()]);
+        command.args(role.tasks.iter().flat_map(|task| ["--task", task]));
+        if self.check && self.checks(case) {
+            command.arg("--check");
+        }
     }
 
     /// Whether rxbench wrote what it receives.
@@ -174,6 +189,14 @@ impl Stage {
         }
         Ok(sum(|s| s.lost))
     }
+}
+
+/// A program on some CPUs alone.
+fn on_cpus(cpus: &[usize], program: &Path) -> Command {
+    let list = cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+    let mut command = Command::new("taskset");
+    command.args(["-c", &list]).arg(program);
+    command
 }
 
 fn end(case: &Case, child: Child) -> Result<(), Fail> {

@@ -56,6 +56,7 @@ struct Row {
     ratio: Option<f64>,
     /// The machine beside the samples: medians.
     ping_pong_ns: f64,
+    two_lines_ns: f64,
     mlines: f64,
     core_ns: [f64; 2],
     /// The least and the most of either core's.
@@ -118,6 +119,7 @@ impl Tally {
             p999: some(|s| s.figure.p999),
             ratio: self.ratio(case, distance, &values),
             ping_pong_ns: over(|s| mean(s, |limit| limit.ping_pong_ns)),
+            two_lines_ns: over(|s| mean(s, |limit| limit.two_lines_ns)),
             mlines: over(|s| mean(s, |limit| limit.mlines)),
             core_ns: [
                 over(|s| mean(s, |limit| limit.core_ns[0])),
@@ -214,7 +216,11 @@ fn columns(kind: Kind) -> Vec<Column> {
     if !counts_cycles(kind) {
         columns.push(number("lost", "frames"));
     }
-    columns.extend([number("ping-pong", "ns"), number("stream", "M lines/s"), number("cores", "ns, ns")]);
+    columns.push(number("ping-pong", "ns"));
+    if kind == Kind::Rtt {
+        columns.push(number("of two lines", "ns"));
+    }
+    columns.extend([number("stream", "M lines/s"), number("cores", "ns, ns")]);
     match kind {
         Kind::Stream => columns.push(number("of stream", "%")),
         Kind::Rtt => columns.push(number("ping-pongs", "")),
@@ -251,7 +257,11 @@ impl Row {
         if !counts_cycles(self.kind) {
             cells.push(self.lost.to_string());
         }
-        cells.extend([num(self.ping_pong_ns), num(self.mlines)]);
+        cells.push(num(self.ping_pong_ns));
+        if self.kind == Kind::Rtt {
+            cells.push(num(self.two_lines_ns));
+        }
+        cells.push(num(self.mlines));
         cells.push(self.core_ns.map(num).join(", "));
         match self.kind {
             Kind::Stream => cells.push(maybe(self.of_limit.map(|share| share * 100.0))),
@@ -275,7 +285,13 @@ mod tests {
     }
 
     fn sample(value: f64, before: Distance, after: Distance) -> Sample {
-        let limit = |distance| Limit { ping_pong_ns: 100.0, mlines: 200.0, distance, core_ns: [1.0; 2] };
+        let limit = |distance| Limit {
+            ping_pong_ns: 100.0,
+            two_lines_ns: 140.0,
+            mlines: 200.0,
+            distance,
+            core_ns: [1.0; 2],
+        };
         let figure = Figure { value, p99: None, p999: None };
         Sample { figure, lost: 1, failed_claims_pct: None, before: limit(before), after: limit(after) }
     }

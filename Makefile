@@ -186,7 +186,7 @@ RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 # Programs that tests run: valgrind counts instructions, python3-venv holds the reference cache simulator, which is built with
 # python3-dev.
-PACKAGES := valgrind python3 python3-dev python3-venv gcc
+PACKAGES := valgrind python3 python3-dev python3-venv gcc g++
 
 packages:
 	@missing=; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \

@@ -4,12 +4,17 @@
 #![allow(clippy::disallowed_methods, reason = "some report how long they took")]
 
 mod frames;
+mod fuzz;
+mod guards;
 mod handshake;
 mod hostile;
 mod kills;
+mod listeners;
 mod other;
 mod sleeping;
+mod strikes;
 mod traffic;
+mod wary;
 
 use std::env;
 use std::path::PathBuf;
@@ -28,6 +33,6 @@ fn other_process() {
         "echo" => sleeping::play(&path, ccnic::Config::default()),
         "small echo" => sleeping::play(&path, traffic::SMALL),
         "silent" => handshake::play(&path),
-        _ => panic!("{role}"),
+        _ => strikes::play(&role, &path),
     }
 }

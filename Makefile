@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long long-loom long-miri long-fuzz experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,6 +82,14 @@ soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, int
 	    echo; echo "command: rxlab live --interfaces corec --app l3fwd --patience 60 $$what"; \
 	    $(RXLAB) live --interfaces corec --app l3fwd --patience 60 $$what; \
 	  done; } > docs/results/corec-live.txt
+
+# Two CPUs to itself. Content is checked in every packet; a line of progress every ten seconds.
+SOAK_PACKETS ?= 10000000000
+soak-ccnic: toolchain ## 10^10 packets each way between two processes through a link, into docs/results/ccnic-soak.txt
+	@cargo test --release --quiet -p ccnic --test channels --no-run
+	@{ $(call heading,crates,$(with_rustc),make soak-ccnic SOAK_PACKETS=$(SOAK_PACKETS)); \
+	  RXLAB_SOAK_PACKETS=$(SOAK_PACKETS) cargo test --release --quiet -p ccnic --test channels -- --nocapture \
+	    --exact soak::every_packet_comes_once_whole_and_in_order | grep --line-buffered 'packets each way'; } | tee docs/results/ccnic-soak.txt
 
 # Twice twenty drawn servers, every setting of each: some seven minutes.
 advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt

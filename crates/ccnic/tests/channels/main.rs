@@ -12,6 +12,7 @@ mod kills;
 mod listeners;
 mod other;
 mod sleeping;
+mod soak;
 mod strikes;
 mod traffic;
 mod wary;
@@ -32,6 +33,7 @@ fn other_process() {
         "hostile" => hostile::play(&path),
         "echo" => sleeping::play(&path, ccnic::Config::default()),
         "small echo" => sleeping::play(&path, traffic::SMALL),
+        "soak" => soak::play(&path),
         "silent" => handshake::play(&path),
         _ => strikes::play(&role, &path),
     }

@@ -68,7 +68,8 @@ long-loom: test build
 
 long-miri: test
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri,rust-src
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside --test ccnic
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside --test ccnic --test admitted
+	cargo +nightly miri test -p memory --lib reach
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p model --test views
 	MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p flow --lib --test tables
 
@@ -174,6 +175,7 @@ corec-tcp: PACKAGES += iproute2 iputils-ping
 define driver
 	@cargo rustc --release --quiet -p pmd --lib --crate-type staticlib -- -C panic=abort
 	@cargo rustc --release --quiet -p kv --lib --crate-type staticlib -- -C panic=abort
+	@cargo rustc --release --quiet -p ccnic-c --lib --crate-type staticlib
 	@headers=$$(dpdk/setup); \
 	options="-Drxlab_pmd=$(PMD_LIBRARY) -Drxlab_kv=$(KV_LIBRARY) -Ddriver_headers=$$headers $(2)"; \
 	if [ -f $(1)/build.ninja ]; then meson configure $(1) $$options >/dev/null; else meson setup $(1) dpdk $$options >/dev/null; fi; \

@@ -16,9 +16,13 @@ use rings::pool::sides;
 const COUNT: u32 = 6;
 const ROOM: u32 = 128;
 
+/// The four topmost bits: written, a descriptor, the last of its frame, one of the frame behind it.
+const FLAGS: &[u64] =
+    if cfg!(miri) { &[4, 12, 14] } else { &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] };
+
 /// Values of so many bits next to a border.
 fn borders(bits: u32, sizes: &[u64]) -> Vec<u64> {
-    let step = if cfg!(miri) { 7 } else { 1 };
+    let step = if cfg!(miri) { 12 } else { 1 };
     let powers = (0..bits).step_by(step).map(|k| 1 << k);
     let near = |at: u64| [at.wrapping_sub(1), at, at.wrapping_add(1)];
     let most = u64::MAX >> (64 - bits);
@@ -76,7 +80,7 @@ fn a_line_of_any_words_gives_what_was_away_or_nothing() {
                 let pairs =
                     lens.iter().flat_map(|a| [(*a, lens[n % lens.len()]), (lens[n % lens.len()], *a)]);
                 for (len, off) in pairs {
-                    for flags in 0..16_u64 {
+                    for flags in FLAGS.iter().copied() {
                         let entry = match words {
                             1 => vec![raw & 0xff_ffff | len << 24 | off << 40 | flags << 60; line],
                             _ => [raw | len << 48, off | flags << 60].repeat(line / 2),

@@ -11,9 +11,14 @@ use super::region::{Backing, Region};
 use super::view::Words;
 use crate::{Class, Field, Geometry, Side, Space, WORD};
 
-/// Values next to each power of two.
+/// Values next to each power of two, or to some of them.
 fn borders() -> impl Iterator<Item = u64> + Clone {
-    (0..64).flat_map(|k| [(1 << k) - 1, 1 << k, (1 << k) + 1]).chain([0, u64::MAX - 1, u64::MAX])
+    let step = if cfg!(miri) { 12 } else { 1 };
+    (0..64).step_by(step).flat_map(|k| [(1 << k) - 1, 1 << k, (1 << k) + 1]).chain([
+        0,
+        u64::MAX - 1,
+        u64::MAX,
+    ])
 }
 
 /// The same for a size and those beside it.

@@ -68,8 +68,12 @@ fn a_buffer_is_admitted_if_it_is_away_and_has_room() {
 /// giving entries back. What comes out lies in a buffer that was away, and comes once.
 #[test]
 fn a_line_of_any_words_gives_what_was_away_or_nothing() {
-    let numbers = borders(48, &[COUNT.into(), (2 * COUNT).into()]);
-    let lens = borders(16, &[ROOM.into()]);
+    let mut numbers = borders(48, &[COUNT.into(), (2 * COUNT).into()]);
+    let mut lens = borders(16, &[ROOM.into()]);
+    if cfg!(miri) {
+        numbers.retain(|raw| [1, u64::from(COUNT), (1 << 48) - 1].contains(raw));
+        lens.retain(|len| [0, 1, 128, 129, 65535].contains(len));
+    }
     let layouts = [(Layout::Dense, 1, 8), (Layout::Group, 2, 8), (Layout::Pad, 2, 2), (Layout::Pack, 2, 2)];
     let mut came = 0;
     for (layout, words, line) in layouts {

@@ -2,7 +2,6 @@
 
 use std::env;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use ccnic::{Buf, Channel, Config, Error, Listener, Segment};
@@ -13,8 +12,9 @@ use crate::traffic::NONE;
 const BURST: usize = 32;
 /// Words of the longest piece.
 const WORDS: usize = 32;
-/// Fruitless rounds before this side lets others run.
-const ROUNDS: u32 = 64;
+/// Fruitless rounds before this side sleeps, for so long at most: it may wait for room, of which no signal tells.
+const ROUNDS: u32 = 256;
+const NAP: Duration = Duration::from_millis(1);
 /// Pieces between two looks at the clock.
 const LOOK: u64 = 1 << 20;
 /// Time between two lines of progress.
@@ -96,10 +96,10 @@ impl Side {
         Ok(taken)
     }
 
-    /// Receives a burst, and judges it; how many pieces came.
-    fn pull(&mut self) -> Result<usize, Error> {
+    /// Receives a burst, and judges it; how many pieces came. It may sleep for a moment.
+    fn pull(&mut self, sleeps: bool) -> Result<usize, Error> {
         let (mut segs, mut bufs) = ([NONE; BURST], [Buf(0); BURST]);
-        let n = self.channel.receive(&mut segs)?;
+        let n = if sleeps { self.channel.wait(&mut segs, NAP)? } else { self.channel.receive(&mut segs)? };
         for (s, buf) in segs[..n].iter().zip(&mut bufs) {
             let p = self.got[0];
             assert_eq!((s.off, usize::from(s.len), s.last), (off(p), len(p), last(p)), "piece {p}: {s:?}");
@@ -122,20 +122,14 @@ impl Side {
         let (mut idle, mut look, mut since) = (0, LOOK, None::<Instant>);
         while self.sent[1] < packets || self.got[1] < packets {
             let sent = if self.sent[1] < packets { self.push(packets)? } else { 0 };
-            if sent + self.pull()? > 0 {
+            if sent + self.pull(idle == ROUNDS)? > 0 {
                 (idle, since) = (0, None);
-            } else {
+            } else if idle < ROUNDS {
                 idle += 1;
-                if idle % ROUNDS == 0 {
-                    let since = since.get_or_insert_with(Instant::now);
-                    assert!(
-                        since.elapsed() < PATIENCE,
-                        "{} packets sent, {} received",
-                        self.sent[1],
-                        self.got[1]
-                    );
-                    thread::yield_now();
-                }
+            } else {
+                let since = since.get_or_insert_with(Instant::now);
+                let [sent, got] = [self.sent[1], self.got[1]];
+                assert!(since.elapsed() < PATIENCE, "{sent} packets sent, {got} received");
             }
             if tells && self.got[0] >= look {
                 look = self.got[0] + LOOK;

@@ -84,7 +84,7 @@ soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, int
 	    $(RXLAB) live --interfaces corec --app l3fwd --patience 60 $$what; \
 	  done; } > docs/results/corec-live.txt
 
-# Two CPUs to itself. Content is checked in every packet; a line of progress every ten seconds.
+# Eighteen minutes with two CPUs to itself. Content is checked in every packet; a line of progress every ten seconds.
 SOAK_PACKETS ?= 10000000000
 soak-ccnic: toolchain ## 10^10 packets each way between two processes through a link, into docs/results/ccnic-soak.txt
 	@cargo test --release --quiet -p ccnic --test channels --no-run

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec long long-loom long-miri long-fuzz experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -68,7 +68,8 @@ long-loom: test build
 
 long-miri: test
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri,rust-src
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside --test ccnic
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside --test ccnic --test admitted
+	cargo +nightly miri test -p memory --lib reach
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p model --test views
 	MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p flow --lib --test tables
 
@@ -82,6 +83,14 @@ soak-corec: build ## 10^9 frames through one corec ring and 2, 3, 4 threads, int
 	    echo; echo "command: rxlab live --interfaces corec --app l3fwd --patience 60 $$what"; \
 	    $(RXLAB) live --interfaces corec --app l3fwd --patience 60 $$what; \
 	  done; } > docs/results/corec-live.txt
+
+# Eighteen minutes with two CPUs to itself. Content is checked in every packet; a line of progress every ten seconds.
+SOAK_PACKETS ?= 10000000000
+soak-ccnic: toolchain ## 10^10 packets each way between two processes through a link, into docs/results/ccnic-soak.txt
+	@cargo test --release --quiet -p ccnic --test channels --no-run
+	@{ $(call heading,crates,$(with_rustc),make soak-ccnic SOAK_PACKETS=$(SOAK_PACKETS)); \
+	  RXLAB_SOAK_PACKETS=$(SOAK_PACKETS) cargo test --release --quiet -p ccnic --test channels -- --nocapture \
+	    --exact soak::every_packet_comes_once_whole_and_in_order | grep --line-buffered 'packets each way'; } | tee docs/results/ccnic-soak.txt
 
 # Twice twenty drawn servers, every setting of each: some seven minutes.
 advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt
@@ -166,6 +175,7 @@ corec-tcp: PACKAGES += iproute2 iputils-ping
 define driver
 	@cargo rustc --release --quiet -p pmd --lib --crate-type staticlib -- -C panic=abort
 	@cargo rustc --release --quiet -p kv --lib --crate-type staticlib -- -C panic=abort
+	@cargo rustc --release --quiet -p ccnic-c --lib --crate-type staticlib
 	@headers=$$(dpdk/setup); \
 	options="-Drxlab_pmd=$(PMD_LIBRARY) -Drxlab_kv=$(KV_LIBRARY) -Ddriver_headers=$$headers $(2)"; \
 	if [ -f $(1)/build.ninja ]; then meson configure $(1) $$options >/dev/null; else meson setup $(1) dpdk $$options >/dev/null; fi; \
@@ -186,7 +196,7 @@ RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 
 # Programs that tests run: valgrind counts instructions, python3-venv holds the reference cache simulator, which is built with
 # python3-dev.
-PACKAGES := valgrind python3 python3-dev python3-venv gcc
+PACKAGES := valgrind python3 python3-dev python3-venv gcc g++
 
 packages:
 	@missing=; for p in $(PACKAGES); do dpkg -s $$p >/dev/null 2>&1 || missing="$$missing $$p"; done; \

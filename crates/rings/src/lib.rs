@@ -14,6 +14,9 @@
 //! 5. `interface`: any of them, chosen by name
 //! 6. `testing`: [`mock`]s of both sides, their [`oracle`], a [`world`] of them
 
+// No address is computed here: what reaches memory does so through `memory::Memory`, whatever the value.
+#![forbid(unsafe_code)]
+
 // 1. what all keep to
 mod contract;
 mod sizes;

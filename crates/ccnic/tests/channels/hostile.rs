@@ -1,15 +1,15 @@
 //! A side that writes anything anywhere, and an honest link beside it.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use ccnic::{Buf, Channel, Error, Listener, Segment};
+use ccnic::{Buf, Channel, Listener, Segment};
 
 use crate::other::Other;
 use crate::traffic::{NONE, Random, SMALL, Traffic};
+use crate::wary::Wary;
 
 /// The first words of a region, as [`Channel`] lays them out: a line for the header, then one for each sleeper.
 const ASLEEP: u64 = 64;
@@ -27,7 +27,7 @@ pub(crate) fn say_asleep(channel: &Channel) {
 }
 
 /// A word that may look like something.
-fn word(random: &mut Random) -> u64 {
+pub(crate) fn word(random: &mut Random) -> u64 {
     let flags = random.below(16) << 60;
     match random.below(6) {
         0 => random.next(),
@@ -69,60 +69,6 @@ pub(crate) fn play(path: &Path) {
     }
 }
 
-/// A side that trusts nobody: it holds each buffer once, whatever comes.
-struct Wary {
-    channel: Channel,
-    held: BTreeSet<Buf>,
-    frames: u64,
-}
-
-impl Wary {
-    fn hold(&mut self, buf: Buf) {
-        assert!(buf.0 < SMALL.buffers.into(), "{buf:?}");
-        assert!(self.held.insert(buf), "{buf:?} came twice");
-    }
-
-    fn turn(&mut self, random: &mut Random) -> Result<(), Error> {
-        let mut segs = [NONE; 8];
-        let n = self.channel.receive(&mut segs)?;
-        for s in &segs[..n] {
-            assert!(u32::from(s.off) + u32::from(s.len) <= SMALL.bytes, "{s:?}");
-            self.hold(s.buf);
-            let mut bytes = vec![0; s.len.into()];
-            self.channel.read(s.buf, s.off.into(), &mut bytes)?;
-            self.frames += u64::from(s.last);
-        }
-        let mut bufs = [Buf(u64::MAX); 4];
-        let n = self.channel.alloc(&mut bufs);
-        bufs[..n].iter().for_each(|buf| self.hold(*buf));
-        while let Some(buf) = self.held.first().copied().filter(|_| random.below(8) > 0) {
-            self.channel.write(buf, 0, &[7; 32])?;
-            if random.below(2) == 0 {
-                self.held.remove(&buf);
-                self.channel.free(&[buf]);
-            } else if self.channel.send(&[Segment { buf, off: 0, len: 32, last: true }])? == 1 {
-                self.held.remove(&buf);
-            }
-        }
-        assert_eq!(self.channel.buffers().1, self.held.len() as u64);
-        Ok(())
-    }
-
-    /// The other side is gone: each buffer is here, once.
-    fn settle(mut self) {
-        while let Ok(n) = self.channel.receive(&mut [NONE; 8]) {
-            assert!(n <= 8);
-        }
-        self.channel.reclaim().unwrap();
-        let count = u64::from(SMALL.buffers);
-        let (free, held) = self.channel.buffers();
-        assert_eq!(free + held, count);
-        let mut all = vec![Buf(u64::MAX); free as usize];
-        assert_eq!(self.channel.alloc(&mut all) as u64, free);
-        assert_eq!(all.into_iter().collect::<BTreeSet<_>>().len() as u64, free);
-    }
-}
-
 fn beside(rounds: u64) {
     let dir = tempfile::tempdir().unwrap();
     let (path, honest_path) = (dir.path().join("hostile"), dir.path().join("honest"));
@@ -132,8 +78,7 @@ fn beside(rounds: u64) {
     let mut honest = Traffic::new(honest_listener.accept().unwrap());
     let (mut random, mut lies, mut links) = (Random(2), 0, 0);
     let mut other = Other::start("hostile", &path);
-    let start = |channel| Wary { channel, held: BTreeSet::new(), frames: 0 };
-    let mut wary = start(listener.accept().unwrap());
+    let mut wary = Wary::new(listener.accept().unwrap());
     for round in 1..=rounds {
         for _ in 0..16 {
             wary.turn(&mut random).unwrap();
@@ -144,11 +89,11 @@ fn beside(rounds: u64) {
         if round % 5_000 == 0 || round == rounds {
             other.kill();
             other.ends();
-            lies += wary.channel.counters().iter().find(|(name, _)| *name == "pool_lies").unwrap().1;
+            lies += wary.lies();
             links += 1;
             wary.settle();
             other = Other::start("hostile", &path);
-            wary = start(listener.accept().unwrap());
+            wary = Wary::new(listener.accept().unwrap());
         }
     }
     assert!(lies > 0 && honest.channel.is_alive());

@@ -4,12 +4,18 @@
 #![allow(clippy::disallowed_methods, reason = "some report how long they took")]
 
 mod frames;
+mod fuzz;
+mod guards;
 mod handshake;
 mod hostile;
 mod kills;
+mod listeners;
 mod other;
 mod sleeping;
+mod soak;
+mod strikes;
 mod traffic;
+mod wary;
 
 use std::env;
 use std::path::PathBuf;
@@ -27,7 +33,8 @@ fn other_process() {
         "hostile" => hostile::play(&path),
         "echo" => sleeping::play(&path, ccnic::Config::default()),
         "small echo" => sleeping::play(&path, traffic::SMALL),
+        "soak" => soak::play(&path),
         "silent" => handshake::play(&path),
-        _ => panic!("{role}"),
+        _ => strikes::play(&role, &path),
     }
 }

@@ -11,6 +11,8 @@ mod foreign;
 mod handover;
 mod pages;
 mod payload;
+#[cfg(test)]
+mod reach;
 mod region;
 mod streaming;
 mod view;

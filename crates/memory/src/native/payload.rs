@@ -102,7 +102,7 @@ impl<'r> Buffers<'r> {
 
     /// The words of a buffer, metadata and frame; none where `buf` is not one of ours.
     #[inline(always)]
-    fn words(self, buf: Buf) -> &'r [AtomicU64] {
+    pub(super) fn words(self, buf: Buf) -> &'r [AtomicU64] {
         if buf.0 >= u64::from(self.count) {
             return &[];
         }
@@ -124,7 +124,7 @@ impl<'r> Buffers<'r> {
 
     /// The bytes `off..off + len` of the frame as bytes of the buffer, cut at the room.
     #[inline(always)]
-    fn span(self, off: u32, len: u32) -> (usize, usize) {
+    pub(super) fn span(self, off: u32, len: u32) -> (usize, usize) {
         let start = off.min(self.room);
         let end = start.saturating_add(len).min(self.room);
         ((self.offset + start) as usize, (end - start) as usize)

@@ -41,7 +41,7 @@ impl<'r, const W: usize> Words<'r, W> {
 
     /// The words of entry `i`.
     #[inline(always)]
-    fn entry(self, i: u64) -> &'r [AtomicU64; W] {
+    pub(super) fn entry(self, i: u64) -> &'r [AtomicU64; W] {
         // SAFETY: the masked index is below `len`, so the entry lies inside what `new` was promised.
         unsafe { self.base.add((i & self.mask) as usize * W).cast().as_ref() }
     }

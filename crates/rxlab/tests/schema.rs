@@ -111,7 +111,7 @@ fn an_unknown_command_is_told_in_one_line() {
         let line = String::from_utf8_lossy(&out.stderr).to_string();
         assert_eq!((out.status.code(), out.stdout.len(), line.lines().count()), (Some(2), 0, 1), "{line}");
         assert!(
-            line.contains(&format!("`{command}`")) && line.contains("experiment run, flow, live"),
+            line.contains(&format!("`{command}`")) && line.contains("experiment run, flow, link, live"),
             "{line}"
         );
     }

@@ -217,7 +217,8 @@ impl Machine {
         }
     }
 
-    /// A core's stores past its caches to a line, a `whole` one or a part of it: as [`core_access`](Self::core_access).
+    /// A core's stores past its caches to a line, a `whole` one or a part of it: as [`core_access`](Self::core_access). They
+    /// go to the controller of the home's memory; where fill buffers hold them, until the memory answers (A72, A91).
     pub(crate) fn stream_out(&mut self, core: u32, line: u32, whole: bool, at: u64) -> Cost {
         let [node, home] = [self.hierarchy.node_of(core as usize), self.hierarchy.home_of(line)];
         if self.hierarchy.sample().has(line) {
@@ -231,7 +232,9 @@ impl Machine {
                 self.price();
             }
         }
-        let miss = self.costs.llc + if node == home { 0 } else { self.over_link(home) };
+        let stop =
+            if self.costs.fill_buffers > 0 { self.drams[home as usize].latency() } else { self.costs.llc };
+        let miss = stop + if node == home { 0 } else { self.over_link(home) };
         self.prices_of(core).cost(Access::Run, true, miss, Level::Llc)
     }
 

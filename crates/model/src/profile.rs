@@ -4,6 +4,7 @@ pub mod apps;
 mod check;
 pub mod constants;
 mod declare;
+mod prefetch;
 mod range;
 mod ranges;
 mod read;
@@ -19,6 +20,7 @@ use rings::WriteBack;
 pub use apps::Apps;
 pub use constants::Constants;
 pub use declare::{Constant, Declared};
+pub use prefetch::AdjacentPrefetch;
 pub use range::Range;
 pub use ranges::ranges;
 pub use tables::Tables;
@@ -124,8 +126,8 @@ pub struct Caches {
     pub placement: Placement,
     /// Slice hash.
     pub slice_hash: SliceHash,
-    /// Whether a core's miss to DRAM also fetches the other line of its 128 B pair.
-    pub adjacent_prefetch: bool,
+    /// Whose misses to DRAM also fetch the other line of their 128 B pair.
+    pub adjacent_prefetch: AdjacentPrefetch,
     /// What a load leaves on the other node.
     #[serde(default, skip_serializing_if = "RemoteReads::is_default")]
     pub remote_reads: RemoteReads,

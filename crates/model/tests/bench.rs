@@ -77,9 +77,10 @@ fn streams_cross_once_a_line_and_no_faster_than_the_link() {
 fn barriers_cost_what_combines_and_nothing_else() {
     let s = server("icx");
     let of = |target, bytes| writes(&s, target, bytes).unwrap();
-    for target in [Target::Mmio, Target::Combining] {
+    // The last lines before a barrier leave fill buffers empty: an eleventh of 128 lines in twelve.
+    for (target, near) in [(Target::Mmio, 0.95), (Target::Combining, 0.9)] {
         assert!(of(target, 64) * 2.0 < of(target, 256) && of(target, 256) < of(target, 4096), "{target:?}");
-        assert!(of(target, 4096) > 0.95 * of(target, 8192), "{target:?}");
+        assert!(of(target, 4096) > near * of(target, 8192), "{target:?}");
     }
     assert_eq!(of(Target::Cached, 64), of(Target::Cached, 8192));
     assert!(of(Target::Mmio, 8192) < s.constants.pcie.gbytes.value);

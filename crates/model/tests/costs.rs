@@ -37,7 +37,7 @@ fn cost_02_idle_dram_then_l2() {
 #[test]
 fn cost_03_the_other_half_of_a_pair() {
     let mut s = server();
-    s.caches.adjacent_prefetch = true;
+    s.caches.adjacent_prefetch = model::profile::AdjacentPrefetch::Both;
     let mut w = World::new(s);
     let t = w.table(4);
     w.core(0, move |m| {

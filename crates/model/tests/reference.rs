@@ -8,7 +8,7 @@ mod naive;
 
 use caches::{Chance, small, tiny};
 use model::hierarchy::{Counts, Hierarchy, Homes, Level};
-use model::profile::{Caches, Placement, RemoteReads, Replacement};
+use model::profile::{AdjacentPrefetch, Caches, Placement, RemoteReads, Replacement};
 use naive::Naive;
 
 const CORES: u32 = 3;
@@ -115,7 +115,12 @@ fn compare_nodes(caches: &Caches, seed: u64) -> Counts {
 #[test]
 fn two_nodes_with_memory_of_their_own() {
     for remote_reads in [RemoteReads::Move, RemoteReads::Copy] {
-        for (ddio_ways, adjacent_prefetch, l1_kib) in [(2, false, 0), (6, false, 4), (1, true, 0)] {
+        let both = AdjacentPrefetch::Both;
+        let all =
+            [(2, AdjacentPrefetch::None, 0), (6, AdjacentPrefetch::Host, 4), (3, AdjacentPrefetch::Nic, 0)];
+        for (ddio_ways, adjacent_prefetch, l1_kib) in
+            all.into_iter().chain([(1, both, 0), (6, AdjacentPrefetch::None, 4)])
+        {
             let caches = Caches { remote_reads, ddio_ways, adjacent_prefetch, l1_kib, ..tiny() };
             for seed in 0..SEEDS {
                 let c = compare_nodes(&caches, seed);
@@ -164,7 +169,7 @@ fn every_number_of_inclusive_ways() {
 #[test]
 fn with_the_other_half_of_a_pair_prefetched() {
     for ddio_ways in 1..=tiny().ways {
-        agree(&Caches { ddio_ways, adjacent_prefetch: true, ..tiny() });
+        agree(&Caches { ddio_ways, adjacent_prefetch: AdjacentPrefetch::Both, ..tiny() });
     }
 }
 
@@ -180,7 +185,7 @@ fn other_shapes() {
     agree(&Caches { l2_ways: 2, sets_per_slice: 4, ways: 11, ..tiny() });
     agree(&Caches { l2_ways: 8, sets_per_slice: 2, ways: 16, ..tiny() });
     agree(&Caches { l2_kib: 1, l2_ways: 16, sets_per_slice: 16, ways: 3, inclusive_ways: 1, ..tiny() });
-    agree(&Caches { slices: 3, sets_per_slice: 4, adjacent_prefetch: true, ..tiny() });
+    agree(&Caches { slices: 3, sets_per_slice: 4, adjacent_prefetch: AdjacentPrefetch::Both, ..tiny() });
 }
 
 #[test]
@@ -203,7 +208,7 @@ fn any_number_of_sets() {
     let odd = Caches { l2_kib: 3, sets_per_slice: 7, slices: 3, ways: 3, ..tiny() };
     agree(&odd);
     agree(&Caches { l2_kib: 5, l2_ways: 16, sets_per_slice: 5, slices: 1, ways: 17, ..tiny() });
-    agree(&Caches { adjacent_prefetch: true, l1_kib: 4, ..odd });
+    agree(&Caches { adjacent_prefetch: AdjacentPrefetch::Both, l1_kib: 4, ..odd });
 }
 
 #[test]

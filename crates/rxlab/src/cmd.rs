@@ -6,6 +6,7 @@ mod calibrate;
 mod compare;
 mod experiment;
 mod flow;
+mod link;
 mod live;
 mod profile;
 mod queue;
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Queue(queue::Queue),
     /// What operations on the rules of a NIC cost a core
     Rules(rules::Rules),
+    /// What a coherent link costs in the model: accesses, ping-pong, streams, stores to a card
+    Link(link::Link),
     /// Show the described servers
     Profile(profile::Profile),
     /// Show the JSON Schema of what a command writes with --json
@@ -68,6 +71,7 @@ impl Command {
             Command::Tcp(options) => tcp::run(&options),
             Command::Queue(options) => queue::run(&options),
             Command::Rules(options) => rules::run(&options),
+            Command::Link(options) => link::run(&options),
             Command::Profile(options) => profile::run(options),
             Command::Schema(options) => schema::run(&options),
         }?;

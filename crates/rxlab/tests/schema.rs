@@ -49,7 +49,7 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "advise",
     "advise flows",
     "bench flow",
@@ -61,6 +61,7 @@ const COMMANDS: [&str; 18] = [
     "experiment list",
     "experiment run",
     "flow",
+    "link",
     "live",
     "profile list",
     "profile show",
@@ -110,7 +111,7 @@ fn an_unknown_command_is_told_in_one_line() {
         let line = String::from_utf8_lossy(&out.stderr).to_string();
         assert_eq!((out.status.code(), out.stdout.len(), line.lines().count()), (Some(2), 0, 1), "{line}");
         assert!(
-            line.contains(&format!("`{command}`")) && line.contains("experiment run, flow, live"),
+            line.contains(&format!("`{command}`")) && line.contains("experiment run, flow, link, live"),
             "{line}"
         );
     }
@@ -209,10 +210,11 @@ unit = "Gbps"
 metric = ["p.mpps@64"]
 "#;
 /// Plans of the other kinds: the lines that differ.
-const OTHERS: [(&str, &str, &str); 6] = [
+const OTHERS: [(&str, &str, &str); 7] = [
     ("kind = \"queue\"", "--servers 2 --customers 40000", "--load {}\", values = [0.2"),
     ("kind = \"tcp\"", "--flows 2 --bytes 5000", "--ring {}\", values = [64"),
     ("slices = 3", "--cores 2 --rate 10", ""),
+    ("kind = \"link\"", "--measure stores --case mmio", "--count {}\", values = [25"),
     ("kind = \"rules\"", "--tables root", "--count {}\", values = [100"),
     ("runs = \"once\"", "--cores 1 --rate 10 --limit-ms 5", "--ring {}\", values = [64"),
     ("runs = \"parts\"", "--cores 1 --rate 10 --window 100000:100000:2:0:0", ""),
@@ -266,6 +268,13 @@ fn threads() {
 fn systems_and_servers() {
     holds("queue", "queue --servers 2 --load 0.5 --customers 4000");
     holds("rules", "rules --count 1000");
+    let waited = holds("link", "link --profile spr");
+    assert_eq!((&waited["server"], &waited["points"][3]["case"]), (&json!("spr"), &json!("remote-l2-rh")));
+    holds("link", "link --measure ping-pong");
+    holds("link", "link --measure writes --bytes 64,256");
+    holds("link", "link --measure stores --count 1,30");
+    let streamed = holds("link", "link --measure stream --pairs 2");
+    assert_eq!((streamed["points"].as_array().unwrap().len(), &streamed["points"][0]["x"]), (3, &json!(2)));
     let rules = "--server nic-testbed-cx5 --tables 2 --rules 100 --rule-rate 1000";
     let found = holds(
         "compare",

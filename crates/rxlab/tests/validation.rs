@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 const PAGE: &str = include_str!("../../../docs/validation.md");
-const RESULTS: [&str; 3] = [
+const RESULTS: [&str; 4] = [
     include_str!("../../../docs/results/rxbisect.txt"),
     include_str!("../../../docs/results/ddio-bench.txt"),
     include_str!("../../../docs/results/corec.txt"),
+    include_str!("../../../docs/results/ccnic.txt"),
 ];
 
 /// How many claims hold, as the end of a recorded run says it, and all claims: id, holds, published, obtained.

@@ -71,6 +71,8 @@ pub struct View {
     origin: Origin,
     reads: Reads,
     recent: Recent,
+    /// When each fill buffer is free that a store past the caches has.
+    filling: Vec<u64>,
 }
 
 impl View {
@@ -98,6 +100,7 @@ impl View {
             origin: Origin::default(),
             reads: Reads::default(),
             recent: Recent::default(),
+            filling: Vec::new(),
         }
     }
 

@@ -26,6 +26,9 @@ pub(crate) struct Costs {
     pub mmio_read: u64,
     /// Combining buffers of a core (A71).
     pub combining: usize,
+    /// Fill buffers of a core, which stores past its caches hold until their memory answers (A91); 0 where they take
+    /// places of the store buffer.
+    pub fill_buffers: usize,
     /// A posted MMIO write that accompanies the doorbell of an emulated NIC.
     pub mmio: u64,
     /// Until the PCIe root has taken a posted MMIO store of a core of the card's node; 0 where a core plays the card.
@@ -72,6 +75,7 @@ impl Costs {
             doorbell: ns(c.pcie.doorbell_ns.value) + way,
             mmio_read: ns(or(&c.pcie.mmio_read_ns, 2.0 * c.pcie.doorbell_ns.value)) + 2 * way,
             combining: or(&c.core.combining_buffers, STORES as f64) as usize,
+            fill_buffers: or(&c.core.fill_buffers, 0.0) as usize,
             mmio: if card { (c.core.op_cycles.value * cycle) as u64 } else { 0 },
             root: if card { ns(c.interconnect.snoop_ns.value) + 2 * way } else { 0 },
             buffered: card && c.fetch.store_lines.is_absent(),

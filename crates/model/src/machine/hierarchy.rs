@@ -27,7 +27,7 @@ use super::coherence::directory::{Copies, Directory, Holder};
 use super::coherence::node::Node;
 use super::layout::Extent;
 use super::sample::Sample;
-use crate::profile::{L1_SETS, RemoteReads, Replacement, Server};
+use crate::profile::{AdjacentPrefetch, L1_SETS, RemoteReads, Replacement, Server};
 use index::Index;
 
 pub use super::coherence::home::Homes;
@@ -85,7 +85,9 @@ pub struct Hierarchy {
     far: usize,
     directory: Directory,
     homes: Homes,
-    adjacent: bool,
+    adjacent: AdjacentPrefetch,
+    /// The first core that plays a NIC, on either node.
+    nic_cores: usize,
     /// The card is on the other node.
     remote: bool,
     /// A load of a line that the other node has leaves a copy there.
@@ -125,6 +127,7 @@ impl Hierarchy {
             directory: Directory::new(sample.rank(extent.shared), cores as usize),
             homes: Homes::default(),
             adjacent: c.adjacent_prefetch,
+            nic_cores: server.cores as usize,
             remote: server.nic.remote,
             copies: c.remote_reads == RemoteReads::Copy,
             beside: !server.constants.interconnect.away_ns.is_absent(),

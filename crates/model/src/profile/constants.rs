@@ -90,6 +90,9 @@ components! {
         /// Lines that a core combines stores to registers in, at a time; 8, as of other stores, where the profile does
         /// not say.
         combining_buffers = "combining_buffers": Of::Some(NicKind::Card), Range::whole(1, 64, "lines");
+        /// Lines that a core has on their way past its caches to memory at a time, each in a fill buffer until the memory
+        /// answers; where the profile does not say, they take places of the store buffer.
+        fill_buffers = "fill_buffers": Of::Some(NicKind::Card), Range::whole(1, 64, "lines");
         /// Cycles to read all bytes of a line that is here.
         read_line_cycles = "read_line_cycles": Of::Only(NicKind::Core), Range::real(0.0, 10_000.0, "cycles");
         /// Cycles to copy a line from one that is here to another.

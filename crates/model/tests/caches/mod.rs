@@ -3,7 +3,7 @@
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use model::hierarchy::mix;
-use model::profile::{Caches, Placement, RemoteReads, Replacement, Server, SliceHash};
+use model::profile::{AdjacentPrefetch, Caches, Placement, RemoteReads, Replacement, Server, SliceHash};
 
 /// A server with caches of a few lines. The profile's checks are for real machines: a
 /// [`model::hierarchy::Hierarchy`] takes any number of sets.
@@ -27,7 +27,7 @@ pub(crate) fn tiny() -> Caches {
         replacement: Replacement::Lru,
         placement: Placement::Contiguous,
         slice_hash: SliceHash::Balanced,
-        adjacent_prefetch: false,
+        adjacent_prefetch: AdjacentPrefetch::None,
         remote_reads: RemoteReads::Move,
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use model::hierarchy::{Counts, Level};
-use model::profile::{Caches, RemoteReads};
+use model::profile::{AdjacentPrefetch, Caches, RemoteReads};
 
 #[derive(Clone, Copy)]
 struct Line {
@@ -337,7 +337,14 @@ impl Naive {
     }
 
     fn pair(&mut self, core: usize, line: u32) {
-        if self.caches.adjacent_prefetch && !self.anywhere(core, line) {
+        // Cores of the far node play the NIC.
+        let of_its_side = match self.caches.adjacent_prefetch {
+            AdjacentPrefetch::None => false,
+            AdjacentPrefetch::Host => core < self.far,
+            AdjacentPrefetch::Nic => core >= self.far,
+            AdjacentPrefetch::Both => true,
+        };
+        if of_its_side && !self.anywhere(core, line) {
             self.read(line);
             let far = self.is_far(core);
             if far != (line >= self.far_home) {

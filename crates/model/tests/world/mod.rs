@@ -8,7 +8,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use memory::{Class, Field, Geometry, Mapping, Memory, Ps, Side, Space};
-use model::profile::{Constant, NicKind, Placement, Replacement, Server};
+use model::profile::{AdjacentPrefetch, Constant, NicKind, Placement, Replacement, Server};
 use model::{Agent, Engine, ModelSpace, PoolId, Sim, Table, View, Words};
 
 /// The reference server with constants that are easy to add up: a cycle of 0.5 ns, an operation of 1,
@@ -19,7 +19,7 @@ pub(crate) fn server() -> Server {
     s.ghz = 2.0;
     s.caches.replacement = Replacement::Lru;
     s.caches.placement = Placement::Contiguous;
-    s.caches.adjacent_prefetch = false;
+    s.caches.adjacent_prefetch = AdjacentPrefetch::None;
     let c = &mut s.constants;
     for (constant, value) in [
         (&mut c.core.op_cycles, 2.0),

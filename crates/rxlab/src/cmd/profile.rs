@@ -97,7 +97,7 @@ fn show(server: &Server, json: bool) -> Result<(), Fail> {
         c.inclusive_ways,
         format!("{:?}", c.replacement).to_lowercase(),
         format!("{:?}", c.placement).to_lowercase(),
-        if c.adjacent_prefetch { "on" } else { "off" },
+        c.adjacent_prefetch.name(),
     );
     let n = &server.nic;
     out += &format!(

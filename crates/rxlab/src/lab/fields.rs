@@ -116,6 +116,14 @@ const RULES: [Field; 4] = [
     f("operations", "operations", "", |_| f64::NAN),
 ];
 
+/// Fields of a coherent link, see `link.rs`; streams have `throughput_gbps` as well.
+const LINK: [Field; 4] = [
+    f("latency_ns", "latency", "ns", |_| f64::NAN),
+    f("remote_reads", "remote reads", "lines", |_| f64::NAN),
+    f("remote_rfos", "remote RFOs", "lines", |_| f64::NAN),
+    f("dram_lines", "DRAM traffic", "lines a line", |_| f64::NAN),
+];
+
 /// Fields of a transfer, see `transfer.rs`.
 const TRANSFER: [Field; 14] = [
     f("fct_mean_us", "mean flow completion time", "us", |_| f64::NAN),
@@ -145,7 +153,7 @@ pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Field> {
-    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&RULES).chain(&TRANSFER)
+    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&RULES).chain(&LINK).chain(&TRANSFER)
 }
 
 /// The description of a field, `None` for an unknown name.

@@ -111,6 +111,8 @@ pub(crate) enum Kind {
     Tcp,
     /// `rxlab rules`: operations on rules.
     Rules,
+    /// `rxlab link`: a coherent link, and stores to a card.
+    Link,
 }
 
 /// How a point of kind `compare` is run.

@@ -8,7 +8,7 @@ use crate::fail::Fail;
 use crate::lab::jobs::{Job, Pair};
 use crate::lab::measured::Measured;
 use crate::lab::setup::Setup;
-use crate::lab::{operations, queues, transfer};
+use crate::lab::{link, operations, queues, transfer};
 use crate::paper::at::At;
 use crate::paper::figure::{Figure, Overrides};
 use crate::paper::plan::{Kind, Plan, Runs, Series};
@@ -41,6 +41,8 @@ enum Other {
     Tcp(transfer::Options),
     /// Operations on rules.
     Rules(operations::Options),
+    /// A coherent link.
+    Link(Box<link::Asked>),
     /// A run of the model, once.
     Single(Box<Single>),
 }
@@ -54,6 +56,9 @@ impl Other {
         }
         if kind == Kind::Rules {
             return Ok(Other::Rules(operations::Options::parse(words)?));
+        }
+        if kind == Kind::Link {
+            return Ok(Other::Link(Box::new(link::Options::parse(words)?)));
         }
         let mut words = words.to_vec();
         if !series.interface.is_empty() {
@@ -71,6 +76,7 @@ impl Other {
         match self {
             Other::Tcp(options) => Some(PathBuf::from(&options.server)),
             Other::Rules(options) => Some(PathBuf::from(&options.server)),
+            Other::Link(asked) => Some(PathBuf::from(asked.server())),
             Other::Found(_) | Other::Queue(_) | Other::Single(_) => None,
         }
     }
@@ -82,6 +88,7 @@ impl Other {
             Other::Queue(options) => options.measure()?,
             Other::Tcp(options) => options.measure()?,
             Other::Rules(options) => options.measure()?,
+            Other::Link(asked) => asked.single()?,
             Other::Single(single) => return single.points(x),
         };
         Ok(vec![(x, found)])

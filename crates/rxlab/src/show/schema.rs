@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 18] = schemas![
+const SCHEMAS: [(&str, &str); 19] = schemas![
     "advise" in "advise",
     "advise flows" in "advise-flows",
     "bench flow" in "bench-flow",
@@ -47,6 +47,7 @@ const SCHEMAS: [(&str, &str); 18] = schemas![
     "experiment list" in "experiment-list",
     "experiment run" in "experiment-run",
     "flow" in "flow",
+    "link" in "link",
     "live" in "live",
     "profile list" in "profile-list",
     "profile show" in "profile-show",

@@ -161,9 +161,14 @@ impl View {
             if self.asked.has(line) {
                 self.asked.take(line);
             }
+            self.has_fill_buffer();
             let at = self.clock;
             let cost = self.machine().stream_out(core, line, whole.contains(&line), at);
-            self.waits(at, cost);
+            if self.machine().costs.fill_buffers > 0 {
+                self.fills(at + cost.miss)
+            } else {
+                self.waits(at, cost)
+            }
         }
     }
 

@@ -56,6 +56,24 @@ impl View {
         at.max(room)
     }
 
+    /// The core waits until a fill buffer is free for a store past its caches (A91). The first one whose memory answers
+    /// is: such stores do not keep their order.
+    pub(super) fn has_fill_buffer(&mut self) {
+        let now = self.clock;
+        self.filling.retain(|free| *free > now);
+        if self.filling.len() >= self.machine().costs.fill_buffers
+            && let Some(first) = (0..self.filling.len()).min_by_key(|k| self.filling[*k])
+        {
+            self.clock = self.filling.swap_remove(first);
+        }
+    }
+
+    /// A store past the caches has a fill buffer until `there`.
+    pub(super) fn fills(&mut self, there: u64) {
+        self.filling.push(there);
+        self.stores.drained = self.stores.drained.max(there);
+    }
+
     /// A store fence: the core goes on once all that it has stored is done.
     pub(crate) fn fence(&mut self) {
         self.barrier();

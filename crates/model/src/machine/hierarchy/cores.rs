@@ -24,7 +24,7 @@ impl Hierarchy {
             return Level::L2;
         }
         let level = self.miss(core, line, write);
-        if matches!(level, Level::Dram | Level::FarDram) && self.adjacent {
+        if matches!(level, Level::Dram | Level::FarDram) && self.adjacent.is_on(core >= self.nic_cores) {
             self.pair(core, line ^ 1);
         }
         level

@@ -3,8 +3,8 @@
 use std::fs;
 
 use model::profile::{
-    Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, RemoteReads, Replacement,
-    Server, SliceHash, Tables, apps, constants,
+    AdjacentPrefetch, Apps, BufferLayout, Caches, Card, Constant, Constants, NicKind, Placement, RemoteReads,
+    Replacement, Server, SliceHash, Tables, apps, constants,
 };
 
 use super::values::{Streams, Values};
@@ -199,7 +199,7 @@ fn caches(sizes: Sizes, placed: Distance) -> Caches {
         replacement: Replacement::Lru,
         placement: Placement::Random,
         slice_hash: SliceHash::Balanced,
-        adjacent_prefetch: false,
+        adjacent_prefetch: AdjacentPrefetch::None,
         remote_reads: RemoteReads::default(),
     }
 }

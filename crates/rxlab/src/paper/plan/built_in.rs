@@ -52,6 +52,11 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "nic/fig5c",
     "nic/fig5d",
     "nic/fig6",
+    "ccnic/fig2",
+    "ccnic/fig3",
+    "ccnic/fig7",
+    "ccnic/fig8",
+    "ccnic/fig9",
 ];
 
 impl Plan {

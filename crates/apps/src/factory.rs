@@ -140,7 +140,9 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
                 Beside::Numbers(fib, at, parts.numbers(), table(Numbers::NAME, Numbers::BYTES)?)
             }
             Kind::Kv => {
-                let mut tables = |bytes| (0..sizes.cores).map(|_| table(kv::Shape::NAME, bytes)).collect::<Result<Vec<_>, _>>();
+                let mut tables = |bytes| {
+                    (0..sizes.cores).map(|_| table(kv::Shape::NAME, bytes)).collect::<Result<Vec<_>, _>>()
+                };
                 if let Some(shape) = sizes.slabs() {
                     Beside::Slabs(shape, tables(shape.bytes())?)
                 } else {

@@ -87,7 +87,8 @@ impl Server<'_> {
         self.id += 1;
         let (frame, buf) = (request(op, self.id, key, value), self.free.pop().unwrap());
         self.m.put(self.frames, buf, 0, &frame, frame.len() as u32);
-        let (mut batch, c) = (Batch::default(), Completion { buf, len: frame.len() as u16, ..Completion::none() });
+        let (mut batch, c) =
+            (Batch::default(), Completion { buf, len: frame.len() as u16, ..Completion::none() });
         self.app.process(&mut self.m, self.frames, &[c], &mut batch);
         assert_eq!((batch.free.len(), batch.send[0].buf), (0, buf), "answered in the request's buffer");
         assert_eq!(batch.send.iter().filter(|s| s.last).count(), 1);

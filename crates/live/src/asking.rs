@@ -87,9 +87,13 @@ impl<M: Memory> Card<M> {
     /// Stores what waits for a queue: all of it where frames may not be lost.
     fn store_line(&mut self, queue: u16, lossless: bool, lines: &mut Lines) {
         let mut left = core::mem::take(&mut lines.queues[usize::from(queue)]);
+        let mut stuck = false;
         while !left.is_empty() {
             let mut outcomes = [Outcome::RingFull; CHUNK];
-            let offered = self.offer(queue, &left, &mut outcomes);
+            // While the ring is full, one request is offered: it tells as much as all of them would.
+            let offered = if stuck && lossless { 1 } else { left.len() };
+            self.offer(queue, &left[..offered], &mut outcomes);
+            let rest = left.split_off(offered);
             let Some(client) = &mut self.back.client else { return };
             let mut refused = Vec::new();
             for (asking, outcome) in left.into_iter().zip(outcomes) {
@@ -104,17 +108,19 @@ impl<M: Memory> Card<M> {
                     _ => lines.spare.push(client.dropped(asking)),
                 }
             }
+            stuck = refused.len() == offered;
+            refused.extend(rest);
             left = refused;
             let moved = self.back.take(&mut self.m) > 0;
-            if left.len() == offered && !moved {
+            if stuck && !moved {
                 self.waits += 1;
                 self.m.idle();
             }
         }
     }
 
-    /// Offers requests to their queue; how many.
-    fn offer(&mut self, queue: u16, asking: &[Asking], outcomes: &mut [Outcome; CHUNK]) -> usize {
+    /// Offers requests to their queue.
+    fn offer(&mut self, queue: u16, asking: &[Asking], outcomes: &mut [Outcome; CHUNK]) {
         let mut frames = [Frame::new(&[], 0, 0, 0); CHUNK];
         for (frame, asking) in frames.iter_mut().zip(asking) {
             let incoming = incoming(asking);
@@ -126,7 +132,6 @@ impl<M: Memory> Card<M> {
         let Card { m, port, .. } = self;
         port.receive_burst(m, queue, &frames[..offered], &mut outcomes[..offered]);
         port.nic_mut().poll(m);
-        offered
     }
 }
 

@@ -296,7 +296,11 @@ mod tests {
             answer(&get, Status::Ok, &value[..value.len() - 1]),
             answer(&get, Status::NotFound, b""),
             answer(&second, Status::Ok, b""),
-            { let mut sum = good.clone(); sum[40] ^= 1; sum },
+            {
+                let mut sum = good.clone();
+                sum[40] ^= 1;
+                sum
+            },
         ];
         client.stored(0, get);
         for frame in wrong {

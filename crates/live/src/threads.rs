@@ -13,6 +13,7 @@ use packet::{DEFAULT_KEY, Rss, SteerBy};
 use rings::pool::{self, CoreCache};
 use rings::{AnyHost, AnyTxHost, SizeError, tx};
 
+use crate::LiveError;
 use crate::back::Back;
 use crate::card::Card;
 use crate::client::Client;
@@ -22,7 +23,6 @@ use crate::flows::Flows;
 use crate::ledger::{Ledger, Place};
 use crate::shared::Shared;
 use crate::tunnel::Tunnels;
-use crate::LiveError;
 
 /// The view of every thread. The region outlives them all: a thread that hangs cannot be ended, so the
 /// region is freed only after all have been joined.

@@ -73,8 +73,7 @@ pub enum Status {
 
 impl Status {
     fn from_bits(bits: u8) -> Option<Status> {
-        let all =
-            [Status::Ok, Status::NotFound, Status::WrongPartition, Status::TooLarge, Status::Full];
+        let all = [Status::Ok, Status::NotFound, Status::WrongPartition, Status::TooLarge, Status::Full];
         all.into_iter().find(|s| *s as u8 == bits)
     }
 }

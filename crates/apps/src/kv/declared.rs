@@ -3,8 +3,8 @@
 use memory::{Buf, Memory, Touch};
 use packet::kv::{KEY, VALUE};
 
-use super::shape::{HEAD, Shape, lines};
 use super::pages::Place;
+use super::shape::{HEAD, Shape, lines};
 use super::slabs::SlabShape;
 use super::{Refused, Store, Value};
 
@@ -104,9 +104,9 @@ impl<M: Memory> DeclaredSlabs<M> {
     fn item(&self, hash: u64) -> (Buf, u32) {
         let slots = self.shape.cut.slots(self.bytes(hash)).unwrap_or(1);
         // Mixed once more, as in `Declared`: a length, too, follows from the hash.
-        let mixed = (hash ^ hash >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let part = |bits: u64, of: u32| ((bits & 0xffff_ffff) * u64::from(of) >> 32) as u32;
-        let place = Place { page: part(mixed >> 32, self.shape.pages), slot: part(mixed << 8 >> 8, slots) };
+        let mixed = (hash ^ (hash >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let part = |bits: u64, of: u32| (((bits & 0xffff_ffff) * u64::from(of)) >> 32) as u32;
+        let place = Place { page: part(mixed >> 32, self.shape.pages), slot: part(mixed, slots) };
         (Buf(self.shape.first + u64::from(place.page)), self.shape.cut.offset(slots, place.slot))
     }
 
@@ -174,7 +174,7 @@ impl<M: Memory> Store<M> for DeclaredSlabs<M> {
 
     fn returned(&mut self, m: &mut M, buf: Buf) {
         self.shape.touch_count(m, self.table, buf.0.wrapping_sub(self.shape.first) as u32);
-        self.sending -= 1;
+        self.sending = self.sending.saturating_sub(1);
     }
 
     fn sending(&self) -> u64 {

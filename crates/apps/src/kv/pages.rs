@@ -211,7 +211,8 @@ mod tests {
         #[test]
         fn slots_never_overlap(steps in prop::collection::vec((0u8..4, 1usize..2049, any::<usize>()), 1..400)) {
             let mut pages = Pages::new(Cut::new(2048), 6);
-            let (mut items, mut sent): (BTreeMap<(u32, u32), u32>, Vec<(u32, u32, u32)>) = Default::default();
+            let mut items = BTreeMap::<(u32, u32), u32>::new();
+            let mut sent = Vec::<(u32, u32, u32)>::new();
             for (what, bytes, which) in steps {
                 match what {
                     0 | 1 => {

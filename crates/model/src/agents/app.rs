@@ -88,4 +88,11 @@ impl apps::App<View> for ModelApp {
             ModelApp::Sink(app) => app.returned(m, bufs),
         }
     }
+
+    fn kept(&self) -> u64 {
+        match self {
+            ModelApp::Packets(app) => app.kept(),
+            ModelApp::Sink(app) => app.kept(),
+        }
+    }
 }

@@ -101,7 +101,8 @@ impl Objects {
     /// Bytes of the value of the key with this hash.
     pub fn value_len(self, hash: u64) -> u16 {
         // Mixed once more: buckets, tags and partitions are parts of the hash as it is.
-        let drawn = (hash.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32) * MILLION >> 32;
+        let mixed = hash.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
+        let drawn = (mixed * MILLION) >> 32;
         self.value_at(drawn as u32)
     }
 
@@ -144,7 +145,10 @@ mod tests {
         assert_eq!(share(Objects::Ads, |len| len < 100), 0.61);
         assert_eq!(share(Objects::Geo, |len| len < 100), 0.13);
         let cut = share(Objects::Ads, |len| len >= LONGEST);
-        assert!((1.0e-4..1.05e-4).contains(&cut), "{cut}: the largest 0.01%, and what headers take of an MTU");
+        assert!(
+            (1.0e-4..1.05e-4).contains(&cut),
+            "{cut}: the largest 0.01%, and what headers take of an MTU"
+        );
         assert_eq!([Objects::Ads, Objects::Geo].map(|o| o.value_at(999_999)), [LONGEST; 2]);
         assert_eq!([Objects::Ads, Objects::Geo].map(|o| o.value_at(0)), [1; 2]);
         assert_eq!(usize::from(Objects::Ads.longest_frame()), 14 + usize::from(MTU));

@@ -342,7 +342,10 @@ fn values_have_the_lengths_that_their_keys_say() {
             assert_eq!(request.key_len, 16);
             let len = objects.value_len(hash(&frame[42 + HEADER..][..16]));
             assert_eq!(request.value_len, if request.op == Op::Put { len } else { 0 });
-            assert_eq!(checksum::transport(parse(&frame).addresses(&frame).unwrap(), 17, &frame[34..]), 0xffff);
+            assert_eq!(
+                checksum::transport(parse(&frame).addresses(&frame).unwrap(), 17, &frame[34..]),
+                0xffff
+            );
             puts += u32::from(request.op == Op::Put);
             short += u32::from(request.op == Op::Put && len < 100);
         });

@@ -131,7 +131,8 @@ impl Counters {
     }
 }
 
-/// The fate of a burst's buffers: every received buffer ends in exactly one of the two lists.
+/// The fate of a burst's buffers: every received buffer ends in exactly one of the two lists. Segments in an
+/// application's own buffers come behind the headers that they belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// Frames to send, in their segments.

@@ -4,14 +4,17 @@
 //! into another's items: MICA's exclusive reads and writes. A reply is built in the request's buffer. Where items
 //! lie in buffers themselves ([`Slabs`]), a value follows its reply's headers as a segment of its own, without a copy.
 
+mod contract;
 mod declared;
 mod either;
 pub mod fuzz;
 mod pages;
+mod request;
 mod shape;
 mod slabs;
 mod store;
 
+pub use contract::{Refused, Store, Value};
 pub use declared::{Declared, DeclaredSlabs};
 pub use either::Either;
 pub use shape::Shape;
@@ -21,12 +24,11 @@ pub use store::Partition;
 use std::collections::VecDeque;
 
 use memory::{Buf, Memory, Ps};
-use packet::checksum;
-use packet::kv::{self, HEADER, MAX_KEY, Op, Reply, Request, Status};
-use rings::{Completion, Segment};
+use packet::kv::{self, HEADER, Op, Reply, Request, Status};
+use rings::Completion;
 
-use crate::headers::SHORTEST;
-use crate::{App, Batch, Cause, Headers, Packet, SEEN, Verdict, headers};
+use crate::{App, Batch, Cause, Headers, Packet, Verdict, headers};
+use request::{Asked, Served, value_of};
 
 /// Cycles per request beside memory accesses: those of `l3fwd`, a program as bare as this one.
 pub const CYCLES: u32 = crate::l3fwd::CYCLES;
@@ -35,84 +37,6 @@ const BYTES_A_CYCLE: usize = 8;
 /// Requests between two stages of a burst: first a request's headers are fetched, then its bucket, then its
 /// item, then it is served (Lim et al., NSDI 2014, §4.1).
 const AHEAD: usize = 4;
-
-/// Why an item is not taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refused {
-    /// No store of this size could take it.
-    TooLarge,
-    /// There is no room for it.
-    Full,
-}
-
-impl Refused {
-    fn status(self) -> Status {
-        match self {
-            Refused::TooLarge => Status::TooLarge,
-            Refused::Full => Status::Full,
-        }
-    }
-}
-
-/// A stored value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Value<'a> {
-    /// In the store's own memory.
-    Bytes {
-        /// Its bytes as far as they are stored; zeros follow.
-        bytes: &'a [u8],
-        /// How long it is.
-        len: u16,
-    },
-    /// In a buffer of the frames' pool.
-    Lying {
-        /// The buffer.
-        buf: Buf,
-        /// Where in it.
-        off: u16,
-        /// How long it is.
-        len: u16,
-        /// What it adds to a checksum.
-        sum: u16,
-    },
-}
-
-/// Items by key, of one core. The hash ([`kv::hash`]) is passed beside the key.
-pub trait Store<M: Memory> {
-    /// Starts fetching the buckets of a hash.
-    fn ahead_bucket(&self, m: &mut M, hash: u64);
-    /// Starts fetching the item of a hash, where its bucket tells of one.
-    fn ahead_item(&self, m: &mut M, hash: u64);
-    /// The value of `key`.
-    fn get(&mut self, m: &mut M, hash: u64, key: &[u8]) -> Option<Value<'_>>;
-    /// Gives `key` a value of `len` bytes, whose first bytes `fill` writes where it is told.
-    ///
-    /// # Errors
-    /// [`Refused`]; nothing changed.
-    fn put(
-        &mut self,
-        m: &mut M,
-        hash: u64,
-        key: &[u8],
-        len: u16,
-        fill: impl FnOnce(&mut M, &mut [u8]),
-    ) -> Result<(), Refused>;
-    /// Forgets `key`; whether there was one.
-    fn delete(&mut self, m: &mut M, hash: u64, key: &[u8]) -> bool;
-
-    /// Buffers from this number on are the store's.
-    fn own_buffers(&self) -> u64 {
-        u64::MAX
-    }
-    /// A value in `buf` is going to be sent from there.
-    fn keep(&mut self, _m: &mut M, _buf: Buf) {}
-    /// A value in `buf` has been sent, or will not be.
-    fn returned(&mut self, _m: &mut M, _buf: Buf) {}
-    /// Values that are being sent from where they lie.
-    fn sending(&self) -> u64 {
-        0
-    }
-}
 
 /// One core's part of the store.
 pub struct Kv<S> {
@@ -171,83 +95,6 @@ impl<S> Kv<S> {
         };
         self.hits += u64::from(found);
         Served::just(if found { Status::Ok } else { Status::NotFound })
-    }
-}
-
-/// How a request went.
-struct Served {
-    status: Status,
-    /// Bytes of the value that follows the reply's header.
-    len: u16,
-    /// What they add to the reply's checksum.
-    sum: u64,
-    /// Where they lie, if not behind the header.
-    lying: Option<Segment>,
-}
-
-impl Served {
-    fn just(status: Status) -> Served {
-        Served { status, len: 0, sum: 0, lying: None }
-    }
-}
-
-/// Brings a value behind the header of the reply, or tells where it lies.
-fn value_of<M: Memory>(m: &mut M, packet: &Packet<M>, asked: &Asked, value: Value<'_>) -> Served {
-    let behind = asked.at + HEADER as u32;
-    match value {
-        Value::Bytes { bytes, len } => {
-            if m.check(packet.frames, packet.buf.0, behind + u32::from(len)).is_err() {
-                return Served::just(Status::TooLarge);
-            }
-            if len > 0 {
-                m.work((usize::from(len) / BYTES_A_CYCLE) as u32);
-                m.put(packet.frames, packet.buf, behind, bytes, len.into());
-            }
-            Served { status: Status::Ok, len, sum: checksum::add(0, bytes), lying: None }
-        }
-        Value::Lying { buf, off, len, sum } => {
-            let mut served = Served { status: Status::Ok, len, sum: sum.into(), lying: None };
-            if behind + u32::from(len) < SHORTEST as u32 {
-                // Padding would have to follow the value.
-                let mut bytes = [0; SHORTEST];
-                let bytes = &mut bytes[..len.into()];
-                m.get(packet.frames, buf, off.into(), bytes, len.into());
-                m.put(packet.frames, packet.buf, behind, bytes, len.into());
-            } else {
-                served.lying = Some(Segment { buf, off, len, last: true });
-            }
-            served
-        }
-    }
-}
-
-/// A request, its key, and where it stands in the frame.
-struct Asked {
-    request: Request,
-    hash: u64,
-    key: [u8; MAX_KEY],
-    at: u32,
-}
-
-impl Asked {
-    /// The request of a frame; `None` if it is none.
-    fn read<M: Memory>(m: &mut M, packet: &Packet<M>, headers: &Headers) -> Option<Asked> {
-        let payload = headers.datagram()?;
-        let request = Request::parse(headers.bytes().get(payload.start..)?, payload.len())?;
-        let mut asked = Asked { request, hash: 0, key: [0; MAX_KEY], at: payload.start as u32 };
-        let start = payload.start + HEADER;
-        let key = asked.key.get_mut(..request.key_len.into())?;
-        let (seen, rest) = key.split_at_mut(key.len().min(SEEN.saturating_sub(start)));
-        seen.copy_from_slice(headers.bytes().get(start..start + seen.len())?);
-        if !rest.is_empty() {
-            m.get(packet.frames, packet.buf, SEEN.max(start) as u32, rest, rest.len() as u32);
-        }
-        asked.hash = kv::hash(asked.key());
-        Some(asked)
-    }
-
-    fn key(&self) -> &[u8] {
-        &self.key[..self.request.key_len.into()]
     }
 }
 

@@ -52,6 +52,7 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "nic/fig5c",
     "nic/fig5d",
     "nic/fig6",
+    "ccnic/fig19",
 ];
 
 impl Plan {

@@ -1,6 +1,6 @@
 //! The choice of an application by name; dispatch once per burst.
 
-use memory::Memory;
+use memory::{Buf, Memory};
 use rings::Completion;
 
 use crate::ipsec::{self, Ipsec};
@@ -99,6 +99,18 @@ impl<M: Memory, T: FlowTable<M>, S: Store<M>> App<M> for AnyApp<M, T, S> {
 
     fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {
         each!(self, app => apart(app, m, frames, burst, batch))
+    }
+
+    fn own_buffers(&self) -> u64 {
+        each!(self, app => App::<M>::own_buffers(app))
+    }
+
+    fn returned(&mut self, m: &mut M, bufs: &[Buf]) {
+        each!(self, app => app.returned(m, bufs));
+    }
+
+    fn kept(&self) -> u64 {
+        each!(self, app => App::<M>::kept(app))
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {

@@ -79,6 +79,8 @@ pub enum Verdict {
     Send,
     /// As `Send`, but it has so many bytes now.
     Reply(u16),
+    /// As `Reply`, but these first bytes of it are followed by a segment that lies elsewhere and ends it.
+    Gather(u16, Segment),
     /// Send it as it came: not a protocol that the application handles.
     Pass,
     /// Give its buffer back.
@@ -101,7 +103,7 @@ impl Counters {
     #[inline(always)]
     pub fn count(&mut self, verdict: Verdict) {
         match verdict {
-            Verdict::Send | Verdict::Reply(_) => self.sent += 1,
+            Verdict::Send | Verdict::Reply(_) | Verdict::Gather(..) => self.sent += 1,
             Verdict::Pass => self.passed += 1,
             Verdict::Drop(cause) => self.dropped[cause as usize] += 1,
         }
@@ -129,10 +131,11 @@ impl Counters {
     }
 }
 
-/// The fate of a burst's buffers: every received buffer ends in exactly one of the two lists.
+/// The fate of a burst's buffers: every received buffer ends in exactly one of the two lists. Segments in an
+/// application's own buffers come behind the headers that they belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
-    /// Frames to send.
+    /// Frames to send, in their segments.
     pub send: Vec<Segment>,
     /// Buffers to give back.
     pub free: Vec<Buf>,
@@ -153,6 +156,7 @@ impl Batch {
         match verdict {
             Verdict::Reply(len) => self.send.push(Segment { buf, off: 0, len, last: true }),
             Verdict::Send | Verdict::Pass => self.send.push(Segment { buf, off: 0, len, last: true }),
+            Verdict::Gather(len, rest) => self.send.extend([Segment { buf, off: 0, len, last: false }, rest]),
             Verdict::Drop(_) => self.free.push(buf),
         }
     }

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use memory::{LayoutError, Memory};
+use packet::kv::Objects;
 
 use crate::ipsec::{self, Ipsec, Sa, Spd};
-use crate::kv::{self, Kv, Store};
+use crate::kv::{self, Kv, SlabShape, Store};
 use crate::l3fwd::{Fib, L3fwd};
 use crate::lb::{self, Lb};
 use crate::nat::{self, Nat};
@@ -24,6 +25,8 @@ pub trait Parts<M: Memory> {
     fn flows(&self, shape: Shape, table: M::Table, value: fn(u64) -> Value) -> Self::Flows;
     /// A partition at `table`.
     fn store(&self, shape: kv::Shape, table: M::Table) -> Self::Store;
+    /// A partition at `table` whose items lie in `frames`.
+    fn slabs(&self, shape: SlabShape, table: M::Table, frames: M::Buffers) -> Self::Store;
     /// The buffer of `nf`.
     fn numbers(&self) -> Numbers;
     /// The outgoing association of a core.
@@ -42,8 +45,31 @@ pub struct Sizes {
     pub flows: Shape,
     /// Keys of all partitions.
     pub keys: u64,
+    /// What they and their values are.
+    pub objects: Objects,
     /// Cores that receive, each with a partition.
     pub cores: u32,
+    /// Bytes of frame that a buffer holds.
+    pub room: u32,
+    /// Buffers of the pool. Those of the partitions come after them.
+    pub buffers: u32,
+}
+
+impl Sizes {
+    fn keys_each(&self) -> u64 {
+        self.keys.div_ceil(u64::from(self.cores.max(1)))
+    }
+
+    /// A core's partition, where values are sent from where they lie: where lengths differ.
+    fn slabs(&self) -> Option<SlabShape> {
+        let shape = SlabShape::new(self.objects, self.keys_each(), self.room);
+        (self.objects != Objects::Fixed).then(|| shape.from(self.buffers.into()))
+    }
+
+    /// Buffers that partitions of such sizes take, beside those of the pool.
+    pub fn pages(&self) -> u64 {
+        self.slabs().map_or(0, |shape| u64::from(shape.pages()) * u64::from(self.cores))
+    }
 }
 
 /// A core, and what its application costs.
@@ -82,6 +108,8 @@ enum Beside<M: Memory> {
     Numbers(Arc<Fib>, M::Table, Numbers, M::Table),
     /// A partition of the key-value store for each core.
     Stores(kv::Shape, Vec<M::Table>),
+    /// The same, with items in buffers.
+    Slabs(SlabShape, Vec<M::Table>),
 }
 
 impl<M: Memory, P: Parts<M>> Factory<M, P> {
@@ -112,16 +140,22 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
                 Beside::Numbers(fib, at, parts.numbers(), table(Numbers::NAME, Numbers::BYTES)?)
             }
             Kind::Kv => {
-                let shape = kv::Shape::new(sizes.keys.div_ceil(u64::from(sizes.cores.max(1))));
-                let tables = (0..sizes.cores).map(|_| table(kv::Shape::NAME, shape.bytes()));
-                Beside::Stores(shape, tables.collect::<Result<_, _>>()?)
+                let mut tables = |bytes| {
+                    (0..sizes.cores).map(|_| table(kv::Shape::NAME, bytes)).collect::<Result<Vec<_>, _>>()
+                };
+                if let Some(shape) = sizes.slabs() {
+                    Beside::Slabs(shape, tables(shape.bytes())?)
+                } else {
+                    let shape = kv::Shape::new(sizes.keys_each());
+                    Beside::Stores(shape, tables(shape.bytes())?)
+                }
             }
         };
         Ok(Factory { kind, parts, shape: sizes.flows, flows, beside })
     }
 
-    /// The application of a core.
-    pub fn app(&self, seat: Seat) -> AnyApp<M, P::Flows, P::Store> {
+    /// The application of a core whose frames are in `frames`.
+    pub fn app(&self, seat: Seat, frames: M::Buffers) -> AnyApp<M, P::Flows, P::Store> {
         let cycles = seat.cycles;
         let flows = |value| self.parts.flows(self.shape, self.flows, value);
         let route = |fib: &Arc<Fib>, table| L3fwd::new(fib.clone(), table, cycles);
@@ -139,6 +173,13 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
                 // Cores that only allocate come after those that receive, and have no partition.
                 let table = tables.get(seat.core as usize).or(tables.first()).copied().unwrap_or(self.flows);
                 AnyApp::Kv(Kv::new(self.parts.store(*shape, table), seat.queue, seat.queues, cycles))
+            }
+            (_, Beside::Slabs(shape, tables)) => {
+                // As above.
+                let core = if (seat.core as usize) < tables.len() { seat.core } else { 0 };
+                let table = tables.get(core as usize).copied().unwrap_or(self.flows);
+                let shape = shape.of(core);
+                AnyApp::Kv(Kv::new(self.parts.slabs(shape, table, frames), seat.queue, seat.queues, cycles))
             }
             (Kind::Nat, Beside::Nothing) => {
                 AnyApp::Nat(Nat::new(flows(nat::declared), self.parts.public(), None, cycles))

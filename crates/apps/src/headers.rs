@@ -12,7 +12,7 @@ use crate::table::Key;
 pub const SEEN: usize = 128;
 
 /// The shortest frame, without FCS.
-const SHORTEST: usize = 60;
+pub(crate) const SHORTEST: usize = 60;
 /// Hops that an answer may take.
 const LIFE: u8 = 64;
 const TCP: u8 = 6;

@@ -78,12 +78,25 @@ pub trait App<M: Memory> {
             } else {
                 Verdict::Pass
             };
-            if matches!(verdict, Verdict::Send | Verdict::Reply(_)) {
+            if matches!(verdict, Verdict::Send | Verdict::Reply(_) | Verdict::Gather(..)) {
                 headers.store(m, frames, c);
             }
             batch.file(c.buf, c.len, verdict);
             m.chain();
         }
+    }
+
+    /// Buffers from this number on are the application's own. Its frames may have segments in them.
+    fn own_buffers(&self) -> u64 {
+        u64::MAX
+    }
+
+    /// Frames with segments in these buffers have been sent, or will not be: each time that a segment was in one.
+    fn returned(&mut self, _m: &mut M, _bufs: &[Buf]) {}
+
+    /// Segments in its own buffers that have not been returned.
+    fn kept(&self) -> u64 {
+        0
     }
 
     /// Named counters beside those of the [`Batch`].

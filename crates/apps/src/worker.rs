@@ -1,7 +1,7 @@
 //! The run-to-completion loop of a core: receive a burst, process it, send it.
 
 use memory::{Buf, Memory};
-use rings::{Buffers, Completion, Host, TxHost};
+use rings::{Buffers, Completion, Host, Segment, TxHost};
 
 use crate::{App, Batch, Counters};
 
@@ -41,10 +41,14 @@ impl WorkerCounters {
     }
 }
 
-/// A pool that remembers whether it ran short.
+/// A pool that remembers whether it ran short, and passes on what is not its own.
 struct Watched<B> {
     pool: B,
     short: bool,
+    /// Buffers from this number on are the application's.
+    own: u64,
+    /// Of those, the ones that were given back.
+    returned: Vec<Buf>,
 }
 
 impl<M: Memory, B: Buffers<M>> Buffers<M> for Watched<B> {
@@ -57,7 +61,13 @@ impl<M: Memory, B: Buffers<M>> Buffers<M> for Watched<B> {
 
     #[inline]
     fn give(&mut self, m: &mut M, bufs: &[Buf]) {
-        self.pool.give(m, bufs);
+        if self.own == u64::MAX {
+            return self.pool.give(m, bufs);
+        }
+        // Runs of the pool's own buffers, between those that are the application's.
+        for run in bufs.chunk_by(|a, b| (a.0 < self.own) == (b.0 < self.own)) {
+            if run[0].0 < self.own { self.pool.give(m, run) } else { self.returned.extend(run) }
+        }
     }
 }
 
@@ -82,7 +92,7 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
         Worker {
             host,
             tx,
-            pool: Watched { pool, short: false },
+            pool: Watched { pool, short: false, own: app.own_buffers(), returned: Vec::new() },
             frames,
             app,
             unsent: Unsent::Drop,
@@ -123,6 +133,7 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
                 // The missing buffers may lie in the transmit ring, and no frame will come to free them.
                 self.pool.short = false;
                 self.tx.reclaim(m, &mut self.pool);
+                self.returned(m);
             }
             return 0;
         }
@@ -141,13 +152,14 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
             return;
         }
         let taken = self.tx.tx_burst(m, &mut self.pool, &self.batch.send);
-        self.counters.posted += taken as u64;
+        self.returned(m);
+        self.counters.posted += frames(&self.batch.send[..taken]);
         if taken == self.batch.send.len() {
             return self.batch.send.clear();
         }
         self.batch.send.drain(..taken);
         if self.unsent == Unsent::Drop {
-            self.counters.tx_full += self.batch.send.len() as u64;
+            self.counters.tx_full += frames(&self.batch.send);
             self.batch.free.extend(self.batch.send.drain(..).map(|s| s.buf));
             self.give_back(m);
         }
@@ -158,6 +170,16 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
         if !self.batch.free.is_empty() {
             self.pool.give(m, &self.batch.free);
             self.batch.free.clear();
+            self.returned(m);
+        }
+    }
+
+    /// Tells the application which of its buffers have come back.
+    #[inline]
+    fn returned(&mut self, m: &mut M) {
+        if !self.pool.returned.is_empty() {
+            self.app.returned(m, &self.pool.returned);
+            self.pool.returned.clear();
         }
     }
 
@@ -174,17 +196,19 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
     /// Frees what was sent. Returns whether no received frame still waits to be sent.
     pub fn flushed(&mut self, m: &mut M) -> bool {
         self.tx.reclaim(m, &mut self.pool);
+        self.returned(m);
         self.batch.send.is_empty() && self.tx.filled() == 0
     }
 
     /// Takes every buffer out of both rings, after both NIC halves have stopped. Received frames that were
     /// not processed are not counted; processed ones that were not sent count as `stopped`.
     pub fn stop(&mut self, m: &mut M) {
-        self.counters.stopped += self.batch.send.len() as u64;
+        self.counters.stopped += frames(&self.batch.send);
         self.batch.free.extend(self.batch.send.drain(..).map(|s| s.buf));
         self.give_back(m);
         self.host.drain(m, &mut self.pool);
         self.tx.drain(m, &mut self.pool);
+        self.returned(m);
     }
 
     /// What happened so far.
@@ -216,4 +240,10 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
     pub fn pool_mut(&mut self) -> &mut B {
         &mut self.pool.pool
     }
+}
+
+/// Frames that end in these segments.
+#[inline]
+fn frames(segments: &[Segment]) -> u64 {
+    segments.iter().filter(|segment| segment.last).count() as u64
 }

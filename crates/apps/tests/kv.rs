@@ -4,7 +4,7 @@
 mod bench;
 mod tally;
 
-use apps::kv::{Declared, Kv, Partition, Shape, Store};
+use apps::kv::{Declared, Kv, Partition, Shape, Store, Value};
 use apps::{App, Cause};
 use bench::{Bench, L4, dropped, ipv4, ipv6, judge, region};
 use memory::NativeView;
@@ -164,7 +164,7 @@ fn a_store_keeps_what_it_has_room_for_and_then_the_youngest() {
     };
     for n in 0..2 * items {
         let k = key(n);
-        store.put(&mut m, hash(&k), &k, VALUE).unwrap().fill(n as u8);
+        store.put(&mut m, hash(&k), &k, VALUE, |_, place| place.fill(n as u8)).unwrap();
         if n == items - 1 {
             let kept = (0..items).filter(|n| store.get(&mut m, hash(&key(*n)), &key(*n)).is_some()).count();
             assert!(kept as u64 > items * 99 / 100, "{kept} of {items}");
@@ -172,7 +172,8 @@ fn a_store_keeps_what_it_has_room_for_and_then_the_youngest() {
     }
     let there = |n: u64, store: &mut Partition<_>, m: &mut _| {
         let k = key(n);
-        store.get(m, hash(&k), &k).map(|v| assert!(v.bytes.iter().all(|b| *b == n as u8))).is_some()
+        let same = |v| matches!(v, Value::Bytes { bytes, .. } if bytes.iter().all(|b| *b == n as u8));
+        store.get(m, hash(&k), &k).map(|v| assert!(same(v))).is_some()
     };
     assert_eq!((0..items - 20).filter(|n| there(*n, &mut store, &mut m)).count(), 0, "overwritten");
     let kept = (items..2 * items).filter(|n| there(*n, &mut store, &mut m)).count() as u64;
@@ -184,7 +185,7 @@ fn touched<S: Store<Tally>>(store: &mut S, op: Op, shape_bytes: u64, key: &[u8])
     let mut m = Tally::default();
     match op {
         Op::Get => assert!(store.get(&mut m, hash(key), key).is_some()),
-        Op::Put => assert!(store.put(&mut m, hash(key), key, VALUE).is_ok()),
+        Op::Put => assert!(store.put(&mut m, hash(key), key, VALUE, |_, _| ()).is_ok()),
         Op::Delete => assert!(store.delete(&mut m, hash(key), key)),
     }
     assert!(m.touches.iter().all(|at| *at < shape_bytes));
@@ -200,7 +201,7 @@ fn real_and_declared_partitions_touch_the_same_lines() {
     let mut m = Tally::default();
     for n in 0..100u8 {
         let key = [n; KEY as usize];
-        real.put(&mut m, hash(&key), &key, VALUE).unwrap();
+        real.put(&mut m, hash(&key), &key, VALUE, |_, _| ()).unwrap();
     }
     for n in 0..100u8 {
         let key = [n; KEY as usize];

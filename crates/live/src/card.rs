@@ -27,6 +27,8 @@ pub(crate) struct Card<M: Memory> {
     /// Frames numbered so far, each flow's and all.
     pub(crate) sent: Vec<u32>,
     pub(crate) offered: u64,
+    /// Of those that were stored, the ones before the clock began.
+    pub(crate) loaded: u64,
     /// What became of them; a refusal counts each time.
     pub(crate) fates: Counters,
     /// Calls that stored nothing.
@@ -40,17 +42,11 @@ pub(crate) struct Card<M: Memory> {
 impl<M: Memory> Card<M> {
     /// Stores `packets` frames, waits until they are processed, and stops the card.
     pub(crate) fn run(mut self, packets: u64) -> Card<M> {
-        let start = self.m.now();
-        'all: for turn in 0..u32::MAX {
-            for chunk in 0..self.flows.chunks.len() {
-                let left = packets - self.offered;
-                if left == 0 || self.shared.aborted() {
-                    break 'all;
-                }
-                self.flows.stamp(chunk, turn);
-                self.store(chunk, turn, left.min(CHUNK as u64) as usize);
-                self.shared.report(self.who, self.offered);
-            }
+        let start = if self.back.client.is_some() { self.load() } else { self.m.now() };
+        if self.back.client.is_some() {
+            self.ask(packets);
+        } else {
+            self.send(packets);
         }
         self.shared.end();
         while self.shared.flushed() < self.workers && !self.shared.aborted() {
@@ -65,6 +61,21 @@ impl<M: Memory> Card<M> {
         self.port.nic_mut().stop(&mut self.m);
         self.shared.stop();
         self
+    }
+
+    /// Stores `packets` frames of flows.
+    fn send(&mut self, packets: u64) {
+        for turn in 0..u32::MAX {
+            for chunk in 0..self.flows.chunks.len() {
+                let left = packets - self.offered;
+                if left == 0 || self.shared.aborted() {
+                    return;
+                }
+                self.flows.stamp(chunk, turn);
+                self.store(chunk, turn, left.min(CHUNK as u64) as usize);
+                self.shared.report(self.who, self.offered);
+            }
+        }
     }
 
     /// Stores up to `limit` frames of a chunk: all of them where frames may not be lost.

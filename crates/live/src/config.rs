@@ -1,8 +1,11 @@
 //! What a live run is told.
 
 use apps::Antagonist;
-use memory::Ps;
+use apps::table::Shape;
+use memory::{Geometry, LINE, Ps};
+use packet::kv::Objects;
 use rings::Interface;
+use traffic::{Sizes, Spec};
 
 use crate::tunnel::Tunnels;
 
@@ -55,6 +58,8 @@ pub struct Config {
     pub shift: u64,
     /// Threads that press on the memory meanwhile.
     pub antagonist: Option<Antagonist>,
+    /// What is asked of the key-value store, on top of `packets`: first each key is put once.
+    pub requests: Option<Spec>,
     /// A run that moves nothing for so long is given up.
     pub patience: Ps,
 }
@@ -76,6 +81,7 @@ impl Config {
             buffers: 0,
             shift: 0,
             antagonist: None,
+            requests: None,
             patience: Ps::from_us(10_000_000),
         }
     }
@@ -87,6 +93,7 @@ impl Config {
             Work::App(apps::Kind::Ipsec) => Tunnels::LONGEST,
             _ => crate::ROOM,
         };
+        self.validate_requests()?;
         let allowed = [
             ("workers", u64::from(self.workers), 1, 64),
             ("flows", u64::from(self.flows), 1, 1 << 24),
@@ -104,6 +111,50 @@ impl Config {
             Some((name, value, least, most)) => Err(format!("{name} is {value}; allowed: {least} to {most}")),
             None => Ok(()),
         }
+    }
+
+    /// Whether there are requests where they are needed, and rings by which each reaches its partition.
+    fn validate_requests(&self) -> Result<(), String> {
+        let keys = match &self.requests {
+            Some(Spec { sizes: Sizes::Kv { .. }, flows, .. }) => Some(*flows),
+            _ => None,
+        };
+        match (self.work == Work::App(apps::Kind::Kv), keys) {
+            (true, None) => Err("kv answers requests; allowed: with a workload kv:put=PERCENT".into()),
+            (false, Some(_)) => Err("requests are for a store; allowed: with the application kv".into()),
+            (true, Some(keys)) if keys > 1 << 24 => {
+                Err(format!("the workload has {keys} keys; allowed: 1 to {}", 1 << 24))
+            }
+            (true, _) if self.mixes() => {
+                let name = self.interface.name();
+                Err(format!("workers of {name} share rings, and each has a partition of kv of its own"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Packet buffers: room for the longest frame, an odd number of lines apart.
+    pub(crate) fn geometry(&self, count: u32) -> Geometry {
+        let usual = Geometry { room: u32::from(crate::ROOM), ..Geometry::dpdk(count) };
+        let longest = self.requests.as_ref().and_then(|spec| spec.sizes.longest()).unwrap_or(0);
+        if u32::from(longest) <= usual.room {
+            return usual;
+        }
+        let line = LINE as u32;
+        let lines = (usual.offset / line + u32::from(longest).div_ceil(line)) | 1;
+        Geometry { stride: lines * line, room: lines * line - usual.offset, ..usual }
+    }
+
+    /// How large an application's tables are, where the pool has `buffers`.
+    pub(crate) fn sizes(&self, buffers: u32) -> apps::Sizes {
+        let (objects, keys) = match &self.requests {
+            Some(Spec { sizes: Sizes::Kv { objects, .. }, flows, .. }) => (*objects, *flows),
+            _ => (Objects::default(), 0),
+        };
+        // A translated connection takes two entries, and all flows may lead to one worker.
+        let flows = Shape::new(self.flows.saturating_mul(2));
+        let room = self.geometry(1).room;
+        apps::Sizes { flows, keys, objects, cores: u32::from(self.workers), room, buffers }
     }
 
     /// Whether several workers poll one ring, so that frames of a flow may overtake.

@@ -7,9 +7,11 @@
 //! more threads than cores: whoever waits yields.
 
 mod antagonist;
+mod asking;
 mod back;
 mod card;
 mod check;
+mod client;
 mod config;
 mod core;
 mod flows;

@@ -41,7 +41,7 @@ pub struct LiveReport {
     pub faults: Faults,
     /// Buffers in all.
     pub buffers: u64,
-    /// Buffers not back in the pool at the end.
+    /// Buffers not back in the pool at the end, and values of a store that are still being sent.
     pub buffers_in_use: u64,
     /// How frames came back, by the metrics of RFC 4737, where several workers poll a ring and send on.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]

@@ -4,23 +4,24 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use apps::ipsec::{Cost, Sa};
-use apps::kv::{self, Partition};
+use apps::kv::{self, Either, Partition, SlabShape, Slabs};
 use apps::nf::Numbers;
 use apps::table::{HashTable, Shape, Value};
-use apps::{App, Cause, Factory, Fate, Kind, Parts, Seat, Sizes};
+use apps::{App, Cause, Factory, Fate, Parts, Seat};
 use memory::Ps;
-use memory::native::Table;
+use memory::native::{Buffers, Table};
 use rings::{Nic, Outcome};
 
 use crate::LiveError;
 use crate::antagonist::Running;
 use crate::card::Card;
 use crate::check::Check;
+use crate::client::Client;
 use crate::config::{Config, Work};
 use crate::core::Core;
 use crate::ledger::{Faults, Ledger, Place};
 use crate::report::LiveReport;
-use crate::threads::{Lease, Threads, View};
+use crate::threads::{self, Lease, Threads, View};
 use crate::tunnel::Tunnels;
 use crate::watch::{self, Ended};
 
@@ -38,23 +39,18 @@ pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
     config.interface.validate(u32::from(config.workers))?;
     match config.work {
         Work::Check => {
-            let check = |worker: u16, places: &Arc<[Place]>| {
+            let check = |worker: u16, places: &Arc<[Place]>, _| {
                 let ring = config.interface.ring_of(worker);
                 let mixed = config.mixes().then(|| Ledger::mixed(places.clone(), Some(ring)));
                 Check { ledger: mixed.unwrap_or_else(|| Ledger::new(config.flows)) }
             };
             run_with(config, check, |check| Some(&mut check.ledger))
         }
-        Work::App(Kind::Kv) => {
-            Err(LiveError::Config("kv answers requests, and this card sends none".to_owned()))
-        }
         Work::App(kind) => {
             let workers = u32::from(config.workers);
-            // A translated connection takes two entries, and all flows may lead to one worker.
-            let flows = Shape::new(config.flows.saturating_mul(2));
-            let sizes = Sizes { flows, keys: 0, cores: workers };
+            let sizes = config.sizes(threads::pool_size(config)?);
             let factory = Factory::<View, _>::new(kind, Stored, sizes, |_, _| Ok(Table))?;
-            let app = |worker: u16, _: &Arc<_>| factory.app(seat(worker.into(), workers));
+            let app = |worker: u16, _: &Arc<_>, frames| factory.app(seat(worker.into(), workers), frames);
             run_with(config, app, |_| None)
         }
     }
@@ -71,14 +67,18 @@ struct Stored;
 
 impl Parts<View> for Stored {
     type Flows = HashTable<View>;
-    type Store = Partition<View>;
+    type Store = Either<Partition<View>, Slabs<View>>;
 
     fn flows(&self, shape: Shape, table: Table, _: fn(u64) -> Value) -> HashTable<View> {
         HashTable::new(shape, table, TIMEOUT)
     }
 
-    fn store(&self, shape: kv::Shape, table: Table) -> Partition<View> {
-        Partition::new(shape, table)
+    fn store(&self, shape: kv::Shape, table: Table) -> Self::Store {
+        Either::Copied(Partition::new(shape, table))
+    }
+
+    fn slabs(&self, shape: SlabShape, table: Table, frames: Buffers<'static>) -> Self::Store {
+        Either::Lying(Slabs::new(shape, table, frames))
     }
 
     fn numbers(&self) -> Numbers {
@@ -96,7 +96,7 @@ impl Parts<View> for Stored {
 
 fn run_with<A: App<View> + Send + 'static>(
     config: &Config,
-    app: impl Fn(u16, &Arc<[Place]>) -> A,
+    app: impl Fn(u16, &Arc<[Place]>, Buffers<'static>) -> A,
     ledger: fn(&mut A) -> Option<&mut Ledger>,
 ) -> Result<LiveReport, LiveError> {
     let antagonist = config.antagonist.map(Running::start).transpose()?;
@@ -114,7 +114,7 @@ fn run_with<A: App<View> + Send + 'static>(
     }
 }
 
-fn sum_up<A>(
+fn sum_up<A: App<View>>(
     config: &Config,
     lease: &Lease,
     Ended { cores, card }: &mut Ended<A>,
@@ -132,7 +132,10 @@ fn sum_up<A>(
     let mut m = lease.region().view();
     let free: u64 = cores.iter().map(|c| c.pool.cached()).sum::<u64>()
         + cores.first().map_or(0, |c| c.pool.shared(&mut m));
+    // Of buffers of the applications' own, those that did not come back.
+    let kept: u64 = cores.iter().filter_map(|c| Some(c.app.as_ref()?.kept())).sum();
     let seconds = card.took.secs();
+    let timed = counted.delivered() - card.loaded;
     LiveReport {
         interface: config.interface.name(),
         params: config.interface.params().into_iter().collect(),
@@ -149,12 +152,12 @@ fn sum_up<A>(
         checked,
         faults,
         buffers: u64::from(lease.buffers()),
-        buffers_in_use: u64::from(lease.buffers()).abs_diff(free),
+        buffers_in_use: u64::from(lease.buffers()).abs_diff(free) + kept,
         reordering: card.back.order.iter().flat_map(|o| o.found().named()).collect(),
         counters: named(cores, card),
         antagonist: None,
         wall_s: seconds,
-        mpps: if seconds > 0.0 { counted.delivered() as f64 / seconds / 1e6 } else { 0.0 },
+        mpps: if seconds > 0.0 { timed as f64 / seconds / 1e6 } else { 0.0 },
     }
 }
 
@@ -167,6 +170,10 @@ fn close<A>(
 ) -> (u64, Faults) {
     // Headers were good when they were made.
     let torn: u64 = cores.iter().map(|c| c.counters.app.of(Cause::BadHeader)).sum();
+    if let Some(client) = &card.back.client {
+        let faults = client.faults();
+        return (client.answered + torn, Faults { corrupt: faults.corrupt + torn, ..faults });
+    }
     let ends = cores.iter_mut().map(|c| c.app.as_mut().and_then(ledger).map(|l| &*l));
     let ends: Vec<(Option<u16>, &Ledger)> = std::iter::once((None, &card.back.ledger))
         .chain((0u16..).map(Some).zip(ends).filter_map(|(queue, end)| Some((queue, end?))))
@@ -216,6 +223,7 @@ fn named<A>(cores: &[Core<View, A>], card: &Card<View>) -> BTreeMap<&'static str
         sums.insert(name, count);
     }
     sums.insert("card_waits", card.waits);
+    sums.extend(card.back.client.iter().flat_map(Client::counters));
     if card.back.tunnels.opened > 0 {
         sums.insert("opened", card.back.tunnels.opened);
     }

@@ -5,22 +5,24 @@ use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
 use apps::{App, Unsent, Worker};
-use memory::{Backing, Geometry, NativeView, Ps, Region, Space};
+use memory::native::Buffers;
+use memory::{Backing, NativeView, Ps, Region, Space};
 use nic::reorder::Order;
 use nic::{Counters, Port, TxConfig, TxPort};
-use packet::{DEFAULT_KEY, Rss};
+use packet::{DEFAULT_KEY, Rss, SteerBy};
 use rings::pool::{self, CoreCache};
 use rings::{AnyHost, AnyTxHost, SizeError, tx};
 
+use crate::LiveError;
 use crate::back::Back;
 use crate::card::Card;
+use crate::client::Client;
 use crate::config::{Config, Work};
 use crate::core::{Core, Shift, allocate, work};
 use crate::flows::Flows;
 use crate::ledger::{Ledger, Place};
 use crate::shared::Shared;
 use crate::tunnel::Tunnels;
-use crate::{LiveError, ROOM};
 
 /// The view of every thread. The region outlives them all: a thread that hangs cannot be ended, so the
 /// region is freed only after all have been joined.
@@ -33,6 +35,8 @@ const WINDOW: usize = 1 << 16;
 const CACHE: u32 = 256;
 /// The most buffers of a run: 40 GB.
 const MOST: u64 = 1 << 24;
+/// The most bytes of all buffers.
+const MOST_BYTES: u64 = 40_000_000_000;
 /// Bytes of the region beside buffers and rings.
 const SPARE: usize = 16 << 20;
 
@@ -60,20 +64,41 @@ fn buffer_counts(config: &Config) -> (u64, u64) {
     (least, least + workers * (waiting + 2 * u64::from(CACHE) + 64))
 }
 
+/// Buffers of the pool.
+///
+/// # Errors
+/// Those asked for are too few, or too many.
+pub(crate) fn pool_size(config: &Config) -> Result<u32, LiveError> {
+    let (least, enough) = buffer_counts(config);
+    let buffers = if config.buffers == 0 { enough } else { u64::from(config.buffers) };
+    let buffers = u32::try_from(buffers).ok().filter(|n| (least..=MOST).contains(&u64::from(*n)));
+    let bad = || format!("{} buffers; allowed: {least} to {MOST}", config.buffers.max(1));
+    buffers.ok_or_else(|| LiveError::Config(bad()))
+}
+
+/// All buffers: those of the pool, and those that an application keeps values in.
+fn all_buffers(config: &Config, pool: u32) -> Result<u32, LiveError> {
+    let all = u64::from(pool) + config.sizes(pool).pages();
+    let bytes = all * u64::from(config.geometry(1).stride);
+    let all = u32::try_from(all).ok().filter(|_| bytes <= MOST_BYTES);
+    all.ok_or_else(|| {
+        let gb = |bytes: u64| bytes / 1_000_000_000;
+        let what = format!("{} GB of buffers; allowed: {} GB, so fewer keys", gb(bytes), gb(MOST_BYTES));
+        LiveError::Config(what)
+    })
+}
+
 impl Lease {
     fn new(config: &Config) -> Result<Lease, LiveError> {
         let workers = u32::from(config.workers);
-        let (least, enough) = buffer_counts(config);
-        let buffers = if config.buffers == 0 { enough } else { u64::from(config.buffers) };
-        let buffers = u32::try_from(buffers).ok().filter(|n| (least..=MOST).contains(&u64::from(*n)));
-        let buffers = buffers.ok_or_else(|| {
-            LiveError::Config(format!("{} buffers; allowed: {least} to {MOST}", config.buffers.max(1)))
-        })?;
+        let (least, _) = buffer_counts(config);
+        let buffers = pool_size(config)?;
+        let all = all_buffers(config, buffers)?;
         let cache = ((u64::from(buffers) - least) / u64::from(2 * workers)).min(u64::from(CACHE)) as u32;
         let sum: u64 = ring_sizes(config).sum();
         let hosts = config.interface.hosts(workers) as usize;
         let rings = (sum as usize + config.tx_ring as usize + 64) * 64 * hosts;
-        let bytes = buffers as usize * (Geometry::dpdk(1).stride as usize + 16) + rings + SPARE;
+        let bytes = all as usize * (config.geometry(1).stride as usize + 16) + rings + SPARE;
         let region = Box::new(Region::new(bytes, Backing::Pages)?);
         Ok(Lease { region: Box::into_raw(region), buffers, cache })
     }
@@ -109,7 +134,7 @@ impl<A: App<View> + Send + 'static> Threads<A> {
     /// Builds the rings and starts a thread for the card and for each host half, workers first.
     pub(crate) fn start(
         config: &Config,
-        app: impl Fn(u16, &Arc<[Place]>) -> A,
+        app: impl Fn(u16, &Arc<[Place]>, Buffers<'static>) -> A,
     ) -> Result<(Lease, Threads<A>), LiveError> {
         let lease = Lease::new(config)?;
         let threads = config.interface.hosts(u32::from(config.workers)) + 1;
@@ -122,7 +147,7 @@ impl<A: App<View> + Send + 'static> Threads<A> {
             let (m, state) = (card.m.clone(), shared.clone());
             let core = match txs.next() {
                 Some(tx) => {
-                    let (frames, app) = (card.frames, app(who as u16, &places));
+                    let (frames, app) = (card.frames, app(who as u16, &places, card.frames));
                     let worker = Worker::new(host, tx, pool, frames, app, config.burst).with_unsent(unsent);
                     let shift = Shift::new(config, who);
                     spawn(format!("worker {who}"), &shared, move || work(m, worker, who, shift, &state))
@@ -154,17 +179,22 @@ impl Ends {
     fn build(config: &Config, lease: &Lease, shared: &Arc<Shared>) -> Result<Ends, LiveError> {
         let (mut space, queues) = (lease.region(), u32::from(config.workers));
         let allocated = config.interface.hosts(queues);
-        let geometry = Geometry { room: u32::from(ROOM), ..Geometry::dpdk(lease.buffers) };
+        let geometry = config.geometry(all_buffers(config, lease.buffers)?);
         let frames = space.buffers(&geometry)?;
         let sending = tx::Sizes { ring: config.tx_ring, ..tx::Sizes::default() };
         let rings = rings::build(&mut space, &config.interface, queues, (sending, queues), frames)?;
         let pools = pool::build(&mut space, lease.buffers, allocated, lease.cache)?;
 
         let table = config.indirection();
+        let client = config.requests.as_ref().and_then(|spec| Client::new(spec, config.workers));
         let rss = Rss::new(&DEFAULT_KEY, &table).map_err(|e| LiveError::Config(e.to_string()))?;
-        let device = nic::Config { rate_bps: 0, max_frame: u32::from(ROOM), ..nic::Config::default() };
-        let port = Port::new(rings.nic, rss, device);
-        let flows = Flows::new(&port, config.flows, config.frame_len, config.workers)
+        let steer =
+            if client.is_some() { SteerBy::Port.over(config.workers) } else { packet::Steer::from(rss) };
+        let device = nic::Config { rate_bps: 0, max_frame: geometry.room, ..nic::Config::default() };
+        let port = Port::new(rings.nic, steer, device);
+        // Requests come in place of flows.
+        let count = if client.is_some() { 0 } else { config.flows };
+        let flows = Flows::new(&port, count, config.frame_len, config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
         let places: Arc<[Place]> = flows.places(|q| config.interface.ring_of(q)).into();
         let mixed = config.mixes();
@@ -172,12 +202,13 @@ impl Ends {
         let order = (mixed && config.work != Work::Check).then(|| Order::new(WINDOW));
         let sealed = config.work == Work::App(apps::Kind::Ipsec);
         let tunnels = if sealed { Tunnels::new(config.workers) } else { Tunnels::default() };
-        let head = if sealed { Tunnels::longest(config.frame_len) } else { nic::HEAD };
+        let longest = client.as_ref().map_or(nic::HEAD, |client| client.longest().into());
+        let head = if sealed { Tunnels::longest(config.frame_len) } else { longest };
         let sending = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head };
         let card = Card {
             m: lease.region().view(),
             port,
-            back: Back { tx: TxPort::new(rings.tx_nic, frames, sending), ledger, order, tunnels },
+            back: Back { tx: TxPort::new(rings.tx_nic, frames, sending), ledger, order, tunnels, client },
             frames,
             returns: config.work != Work::Check,
             lossless: config.lossless,
@@ -185,6 +216,7 @@ impl Ends {
             sent: vec![0; config.flows as usize],
             flows,
             offered: 0,
+            loaded: 0,
             fates: Counters::new(usize::from(config.workers)),
             waits: 0,
             took: Ps::ZERO,

@@ -234,3 +234,62 @@ fn impossible_configurations_are_named() {
         assert!(error.contains("allowed"), "{error}");
     }
 }
+
+/// Requests, and what every answer to them has to be.
+fn asked(interface: Interface, workers: u16, spec: &str) -> Config {
+    let requests = Some(spec.parse().unwrap());
+    Config { workers, packets: PACKETS / 4, work: Work::App(Kind::Kv), requests, ..Config::new(interface) }
+}
+
+#[test]
+fn a_store_answers_every_request_with_the_value_put_last() {
+    for objects in ["ads", "geo", "fixed"] {
+        for interface in interfaces(2) {
+            let spec = format!("kv:put=30,objects={objects},keys=2k,zipf=0.75");
+            let config = asked(interface, 2, &spec);
+            let report = run(&config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
+            assert_eq!((report.faults, report.buffers_in_use), (live::Faults::default(), 0));
+            // Each key is put once before.
+            assert_eq!((report.checked, report.offered), (config.packets + 2000, config.packets + 2000));
+            let counter = |name| report.counters[name];
+            assert!(counter("gets").abs_diff(config.packets * 7 / 10) < config.packets / 50);
+            if objects != "fixed" {
+                assert_eq!(counter("hits"), counter("gets"), "nothing is forgotten");
+                // A small store, all of whose pages are being sent from: what is given up waits, and room runs out.
+                assert!(counter("puts_refused") < config.packets / 100, "{report:?}");
+            }
+            assert!(counter("value_bytes") > counter("gets") * 100);
+        }
+    }
+}
+
+#[test]
+fn a_store_whose_answers_may_be_dropped_never_tears_one() {
+    for interface in [Interface::PrivRing(privring::Sizes { ring: 64 }), {
+        Interface::CcNic(ccnic::Sizes { ring: 64, ..Default::default() })
+    }] {
+        let config = asked(interface, 3, "kv:put=50,objects=geo,keys=100,zipf=0.99");
+        // Answers find the transmit ring full, and requests the receive ring.
+        let report = run(&Config { lossless: false, tx_ring: 64, ..config }).unwrap();
+        assert_eq!((report.faults.corrupt, report.buffers_in_use), (0, 0), "{report:?}");
+        let dropped: u64 = report.dropped.values().chain(report.app_dropped.values()).sum();
+        assert_eq!(report.faults.missing, dropped);
+    }
+}
+
+#[test]
+fn what_a_store_needs_is_said() {
+    let refused = |config: &Config| match run(config) {
+        Err(LiveError::Config(what)) => what,
+        other => panic!("{other:?}"),
+    };
+    let base = asked(Interface::PrivRing(privring::Sizes { ring: 64 }), 1, "kv:put=5,objects=ads,keys=10");
+    let none = refused(&Config { requests: None, ..base.clone() });
+    assert_eq!(none, "kv answers requests; allowed: with a workload kv:put=PERCENT");
+    let check = refused(&Config { work: Work::Check, ..base.clone() });
+    assert_eq!(check, "requests are for a store; allowed: with the application kv");
+    let mixed = Config { workers: 2, interface: shared(64, 2)[0].clone(), ..base.clone() };
+    assert!(refused(&mixed).contains("share rings"));
+    let many = "kv:put=5,objects=ads,keys=20M".parse().ok();
+    assert!(refused(&Config { requests: many, ..base }).contains("allowed: 1 to 16777216"));
+}

@@ -88,6 +88,16 @@ pub struct BufferLayout {
 }
 
 impl BufferLayout {
+    /// The same with room for frames of `len` bytes. An odd number of lines lies between two, as in DPDK's default.
+    #[must_use]
+    pub fn holding(self, len: u32) -> BufferLayout {
+        if len <= self.room {
+            return self;
+        }
+        let lines = (self.frame_line + len.div_ceil(64)) | 1;
+        BufferLayout { stride_lines: lines, room: (lines - self.frame_line) * 64, ..self }
+    }
+
     /// `count` such buffers.
     pub fn geometry(&self, count: u32) -> memory::Geometry {
         let (stride, offset) = (self.stride_lines * 64, self.frame_line * 64);

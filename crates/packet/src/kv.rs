@@ -18,7 +18,11 @@
 //! A client sends a request to the UDP port of its key's partition ([`partition`] behind
 //! [`PARTITION_PORT`](crate::PARTITION_PORT)), so that the card finds the core.
 
+mod objects;
+
 use crate::be16;
+
+pub use objects::{MTU, Objects};
 
 /// Bytes before the key.
 pub const HEADER: usize = 16;
@@ -63,11 +67,13 @@ pub enum Status {
     WrongPartition = 2,
     /// The item does not fit the store, or the value not the reply.
     TooLarge = 3,
+    /// The store has no room for the item. What it had of this key it still has.
+    Full = 4,
 }
 
 impl Status {
     fn from_bits(bits: u8) -> Option<Status> {
-        let all = [Status::Ok, Status::NotFound, Status::WrongPartition, Status::TooLarge];
+        let all = [Status::Ok, Status::NotFound, Status::WrongPartition, Status::TooLarge, Status::Full];
         all.into_iter().find(|s| *s as u8 == bits)
     }
 }

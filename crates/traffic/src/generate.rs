@@ -3,7 +3,7 @@
 use crate::clock::Clock;
 use crate::flows::{Draw, Name, name};
 use crate::partition::Partitions;
-use crate::sizes::{HEADERS, Objects, PUT, imix};
+use crate::sizes::{HEADERS, Objects, imix};
 use crate::wire::{Deal, Wire};
 use crate::{Arrival, HEAD, Line, MIN_FRAME, Rate, Sizes, Source, Spec, seed, wire_bytes};
 use packet::{PARTITION_PORT, checksum};
@@ -41,7 +41,7 @@ impl Generator {
             sizes @ Sizes::Rfc2544(_) => Frames::Fixed(sizes.fixed().unwrap_or(MIN_FRAME)),
             Sizes::Imix => Frames::Imix,
             Sizes::Empirical(cdf) => Frames::Objects(Box::new(Objects::new(cdf.clone()))),
-            Sizes::Kv { .. } => Frames::Fixed(PUT), // has a source of its own
+            Sizes::Kv { objects, .. } => Frames::Fixed(objects.longest_frame()), // has a source of its own
         };
         let pace = pace.unwrap_or_default();
         let clock = Clock::new(spec.arrivals, spec.mean_frame(), pace, &mut rng);

@@ -4,12 +4,13 @@
 use crate::clock::Clock;
 use crate::flows::{Draw, name};
 use crate::generate::{address, template};
-use crate::sizes::{GET, HEADERS, PUT, unit};
+use crate::sizes::{HEADERS, get_len, unit};
 use crate::wire::{Deal, Wire};
 use crate::{Arrival, HEAD, Line, Rate, Source, Spec, seed, wire_bytes};
-use packet::kv::{self, HEADER, KEY, Op, Request, VALUE};
+use packet::kv::{self, HEADER, MAX_KEY, Objects, Op, Request};
 use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
+use std::ops::Range;
 
 /// Where the key stands in a frame, and how much of it differs: a number; zeros follow.
 const AT: usize = HEADERS as usize + HEADER;
@@ -19,6 +20,7 @@ pub(crate) struct Requests {
     rng: Pcg64Mcg,
     /// The share of puts.
     puts: f64,
+    objects: Objects,
     draw: Draw,
     deal: Deal,
     /// Added to key numbers: seeds have other keys.
@@ -27,13 +29,22 @@ pub(crate) struct Requests {
     clock: Clock,
     wire: Wire,
     template: [u8; HEAD],
+    /// Keys that are put once each, before there is nothing more; none: they are drawn.
+    each: Option<Range<u64>>,
     /// Requests so far.
     id: u32,
     idle: bool,
 }
 
 impl Requests {
-    pub(crate) fn new(spec: &Spec, put_percent: f64, line: Line<'_>, rate: Rate, seed: u64) -> Self {
+    /// Of `objects`, with so many percent of puts.
+    pub(crate) fn new(
+        spec: &Spec,
+        (put_percent, objects): (f64, Objects),
+        line: Line<'_>,
+        rate: Rate,
+        seed: u64,
+    ) -> Self {
         let pace = line.pace(rate);
         let keys = line.share(spec.flows);
         let mut rng = seed::rng(seed, line.port);
@@ -41,6 +52,7 @@ impl Requests {
         Self {
             rng,
             puts: put_percent / 100.0,
+            objects,
             draw: Draw::new(spec.draw, keys.max(1)),
             deal: Deal::new(&line),
             salt: seed::salt(seed),
@@ -48,9 +60,17 @@ impl Requests {
             clock,
             wire: Wire::new(line),
             template: template(line.port),
+            each: None,
             id: 0,
             idle: pace.is_none() || keys == 0,
         }
+    }
+
+    /// A put of each key instead, in no hurry.
+    pub(crate) fn puts(spec: &Spec, objects: Objects, seed: u64) -> Self {
+        let line = Line { port: 0, loads: &[1], gbps: Line::GBPS };
+        let each = Some(0..spec.flows);
+        Self { each, ..Self::new(spec, (100.0, objects), line, Rate::Gbps(Line::GBPS), seed) }
     }
 }
 
@@ -60,14 +80,23 @@ impl Source for Requests {
         if self.idle {
             return false;
         }
-        let rank = self.draw.next(&mut self.rng);
+        let rank = match &mut self.each {
+            None => self.draw.next(&mut self.rng),
+            Some(each) => {
+                let Some(rank) = each.next() else { return false };
+                rank
+            }
+        };
         let put = unit(&mut self.rng) < self.puts;
-        let (op, value_len, len) = if put { (Op::Put, VALUE, PUT) } else { (Op::Get, 0, GET) };
-        let due = self.clock.next(wire_bytes(len), &mut self.rng);
         let number = self.deal.number(rank as u32);
-        let mut key = [0; KEY as usize];
+        let key_len = self.objects.key_len();
+        let mut key = [0; MAX_KEY];
         key[..NUMBER].copy_from_slice(&(u64::from(self.salt) + u64::from(number)).to_be_bytes());
-        let partition = kv::partition(kv::hash(&key), self.partitions);
+        let hash = kv::hash(&key[..key_len.into()]);
+        let (op, value_len) = if put { (Op::Put, self.objects.value_len(hash)) } else { (Op::Get, 0) };
+        let len = get_len(self.objects) + value_len;
+        let due = self.clock.next(wire_bytes(len), &mut self.rng);
+        let partition = kv::partition(hash, self.partitions);
         self.id = self.id.wrapping_add(1);
 
         out.at = self.wire.send(due, len);
@@ -75,7 +104,7 @@ impl Source for Requests {
         out.flow = number.saturating_add(1);
         out.head_len = (AT + NUMBER) as u8;
         out.head = self.template;
-        let header = Request { op, key_len: KEY, value_len, id: self.id }.bytes();
+        let header = Request { op, key_len, value_len, id: self.id }.bytes();
         out.head[AT - HEADER..AT].copy_from_slice(&header);
         out.head[AT..AT + NUMBER].copy_from_slice(&key[..NUMBER]);
         let mut name = name(number.wrapping_add(self.salt));

@@ -1,7 +1,7 @@
 //! Frame sizes of generated traffic.
 
 use crate::cdf::Cdf;
-use packet::kv::{HEADER, KEY, VALUE};
+use packet::kv::{HEADER, Objects as Values, VALUE};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
@@ -23,17 +23,20 @@ pub enum Sizes {
     /// any time 64 objects per port are being sent, each in its own flow; each frame belongs to a random one
     /// of them.
     Empirical(Cdf),
-    /// Requests to a key-value store ([`packet::kv`]): puts of 1210 B, the rest gets of 186 B. Flows are
-    /// keys, and partitions those of the keys' hashes.
+    /// Requests to a key-value store ([`packet::kv`]): puts, the rest gets. Flows are keys, and partitions those
+    /// of the keys' hashes.
     Kv {
         /// Percent of puts.
         put_percent: f64,
+        /// Their keys and values: puts of 1210 B and gets of 186 B unless they differ.
+        objects: Values,
     },
 }
 
-/// Lengths of a put and a get.
-pub(crate) const PUT: u16 = GET + VALUE;
-pub(crate) const GET: u16 = HEADERS + HEADER as u16 + KEY;
+/// The length of a get.
+pub(crate) const fn get_len(objects: Values) -> u16 {
+    HEADERS + HEADER as u16 + objects.key_len()
+}
 
 /// The frame sizes of RFC 2544 for Ethernet (section 9.1), with the 4 bytes of FCS.
 pub const RFC_2544: [u16; 7] = [64, 128, 256, 512, 1024, 1280, 1518];
@@ -50,13 +53,32 @@ impl Sizes {
         }
     }
 
+    /// Requests for `objects`, where they are requests.
+    pub(crate) fn of(&self, objects: Values) -> Sizes {
+        match self {
+            Sizes::Kv { put_percent, .. } => Sizes::Kv { put_percent: *put_percent, objects },
+            other => other.clone(),
+        }
+    }
+
+    /// The length of the longest frame, where it is known in advance.
+    pub fn longest(&self) -> Option<u16> {
+        match self {
+            Sizes::Kv { objects, .. } => Some(objects.longest_frame()),
+            sizes => sizes.fixed(),
+        }
+    }
+
     /// Mean frame length where it is known in advance.
     pub(crate) fn mean_frame(&self) -> Option<f64> {
         match self {
             Sizes::Fixed(_) | Sizes::Rfc2544(_) => self.fixed().map(f64::from),
             Sizes::Imix => Some((7.0 * 60.0 + 4.0 * 590.0 + 1514.0) / 12.0),
             Sizes::Empirical(_) => None,
-            Sizes::Kv { put_percent } => Some(f64::from(GET) + put_percent / 100.0 * f64::from(VALUE)),
+            Sizes::Kv { put_percent, objects: Values::Fixed } => {
+                Some(f64::from(get_len(Values::Fixed)) + put_percent / 100.0 * f64::from(VALUE))
+            }
+            Sizes::Kv { .. } => None,
         }
     }
 }

@@ -5,13 +5,14 @@
 
 use crate::cdf::Cdf;
 use crate::{MIN_FRAME, RFC_2544, Sizes, SpecError};
+use packet::kv::Objects;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
 /// Generated traffic. Its text form is
 /// `SIZES[,flows=N][,zipf=S][,arrivals=HOW][,partitions=N][,target=WHAT]`, or for a key-value store
-/// `kv:put=PERCENT[,keys=N][,zipf=S][,arrivals=HOW][,partitions=N]`.
+/// `kv:put=PERCENT[,objects=NAME][,keys=N][,zipf=S][,arrivals=HOW][,partitions=N]`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub struct Spec {
@@ -112,7 +113,7 @@ pub const KEYS: u64 = 8 << 20;
 const MAX_FLOWS: u64 = 1 << 32;
 const MAX_PARTITIONS: u32 = 1024;
 const OPTIONS: &str = "flows=N, zipf=S, arrivals=HOW, partitions=N, target=WHAT";
-const KV_OPTIONS: &str = "keys=N, zipf=S, arrivals=HOW, partitions=N";
+const KV_OPTIONS: &str = "objects=fixed, ads or geo, keys=N, zipf=S, arrivals=HOW, partitions=N";
 
 impl FromStr for Spec {
     type Err = SpecError;
@@ -135,6 +136,7 @@ impl FromStr for Spec {
             match key {
                 "flows" if !kv => spec.flows = flows("flows", value)?,
                 "keys" if kv => spec.flows = flows("keys", value)?,
+                "objects" if kv => spec.sizes = spec.sizes.of(named_objects(value)?),
                 "zipf" => spec.draw = zipf(value)?,
                 "arrivals" => spec.arrivals = value.parse()?,
                 "partitions" => spec.partitions = partitions(value)?,
@@ -153,7 +155,9 @@ fn sizes(s: &str) -> Result<Sizes, SpecError> {
         Some(("fixed", n)) => frame(n).map(Sizes::Fixed),
         Some(("rfc2544", n)) => named(n).map(Sizes::Rfc2544),
         Some(("empirical", name)) => Cdf::load(name).map(Sizes::Empirical),
-        Some(("kv", mix)) => puts(mix).map(|put_percent| Sizes::Kv { put_percent }),
+        Some(("kv", mix)) => {
+            puts(mix).map(|put_percent| Sizes::Kv { put_percent, objects: Objects::default() })
+        }
         _ => {
             let allowed = "fixed:BYTES (without FCS), rfc2544:BYTES (with FCS), imix, empirical:NAME, empirical:FILE or kv:put=PERCENT";
             Err(SpecError::new("workload", s, allowed))
@@ -166,6 +170,11 @@ fn puts(s: &str) -> Result<f64, SpecError> {
     percent
         .filter(|n| (0.0..=100.0).contains(n))
         .ok_or_else(|| SpecError::new("requests", s, "put=PERCENT, 0 to 100"))
+}
+
+fn named_objects(s: &str) -> Result<Objects, SpecError> {
+    let one = Objects::ALL.into_iter().find(|objects| objects.name() == s);
+    one.ok_or_else(|| SpecError::new("objects", s, &Objects::ALL.map(Objects::name).join(", ")))
 }
 
 fn frame(s: &str) -> Result<u16, SpecError> {
@@ -242,9 +251,14 @@ impl fmt::Display for Spec {
             Sizes::Rfc2544(n) => write!(f, "rfc2544:{n}")?,
             Sizes::Imix => write!(f, "imix")?,
             Sizes::Empirical(cdf) => write!(f, "empirical:{}", cdf.name)?,
-            Sizes::Kv { put_percent } => write!(f, "kv:put={put_percent}")?,
+            Sizes::Kv { put_percent, .. } => write!(f, "kv:put={put_percent}")?,
         }
         let flows = if matches!(self.sizes, Sizes::Kv { .. }) { "keys" } else { "flows" };
+        if let Sizes::Kv { objects, .. } = self.sizes
+            && objects != Objects::default()
+        {
+            write!(f, ",objects={}", objects.name())?;
+        }
         write!(f, ",{flows}={}", self.flows)?;
         if let FlowDraw::Zipf(s) = self.draw {
             write!(f, ",zipf={s}")?;

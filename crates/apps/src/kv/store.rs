@@ -10,7 +10,7 @@ use memory::{LINE, Memory, Touch};
 use packet::kv::KEY;
 
 use super::shape::{HEAD, SLOTS, Shape, lines};
-use super::{Store, TooLarge, Value};
+use super::{Refused, Store, Value};
 
 /// Places have 48 bits, the tag the rest.
 const PLACES: u64 = 1 << 48;
@@ -158,15 +158,22 @@ impl<M: Memory> Store<M> for Partition<M> {
             start.next_multiple_of(LINE)..end,
             Touch::Read,
         );
-        Some(Value { bytes: &self.item(place)[start..end], len })
+        Some(Value::Bytes { bytes: &self.item(place)[start..end], len })
     }
 
-    fn put(&mut self, m: &mut M, hash: u64, key: &[u8], len: u16) -> Result<&mut [u8], TooLarge> {
+    fn put(
+        &mut self,
+        m: &mut M,
+        hash: u64,
+        key: &[u8],
+        len: u16,
+        fill: impl FnOnce(&mut M, &mut [u8]),
+    ) -> Result<(), Refused> {
         let start = HEAD + key.len();
         let end = start + usize::from(len);
         let needed = lines(key.len(), len.into());
         if needed > self.shape.lines {
-            return Err(TooLarge);
+            return Err(Refused::TooLarge);
         }
         let found = self.locate(m, hash, key);
         let head = Head { hash, key_len: key.len() as u16, value_len: len, lines: needed as u16 };
@@ -191,7 +198,8 @@ impl<M: Memory> Store<M> for Partition<M> {
             }
         };
         self.shape.touch_item(m, self.table, self.line(place), start..end, Touch::Write);
-        Ok(&mut self.item_mut(place)[start..end])
+        fill(m, &mut self.item_mut(place)[start..end]);
+        Ok(())
     }
 
     fn delete(&mut self, m: &mut M, hash: u64, key: &[u8]) -> bool {
@@ -218,10 +226,10 @@ mod tests {
         p.tail = PLACES / p.shape.lines * p.shape.lines - 2 * p.shape.lines;
         for n in 0..100u64 {
             let key = n.to_le_bytes();
-            p.put(&mut m, n, &key, 8).unwrap().copy_from_slice(&n.to_be_bytes());
+            p.put(&mut m, n, &key, 8, |_, place| place.copy_from_slice(&n.to_be_bytes())).unwrap();
             for old in 0..=n {
                 if let Some(value) = p.get(&mut m, old, &old.to_le_bytes()) {
-                    assert_eq!(value.bytes, old.to_be_bytes());
+                    assert_eq!(value, Value::Bytes { bytes: &old.to_be_bytes(), len: 8 });
                 }
             }
             assert!(p.get(&mut m, n, &key).is_some(), "what was put last is there");

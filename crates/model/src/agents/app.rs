@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use apps::table::Declared;
 use apps::{AnyApp, Batch, Cause, Headers, Packet, Verdict, kv};
-use memory::{Memory, Touch};
+use memory::{Buf, Memory, Touch};
 use rings::Completion;
 
 use super::meter::Meter;
@@ -44,9 +44,12 @@ impl apps::App<View> for Sink {
     }
 }
 
+/// A partition of the key-value store.
+pub(crate) type Store = kv::Either<kv::Declared<View>, kv::DeclaredSlabs<View>>;
+
 /// Any of them, chosen once per burst.
 pub(crate) enum ModelApp {
-    Packets(AnyApp<View, Declared<View>, kv::Declared<View>>),
+    Packets(AnyApp<View, Declared<View>, Store>),
     Sink(Sink),
 }
 
@@ -69,6 +72,27 @@ impl apps::App<View> for ModelApp {
         match self {
             ModelApp::Packets(app) => app.process(m, frames, burst, batch),
             ModelApp::Sink(app) => app.process(m, frames, burst, batch),
+        }
+    }
+
+    fn own_buffers(&self) -> u64 {
+        match self {
+            ModelApp::Packets(app) => app.own_buffers(),
+            ModelApp::Sink(app) => app.own_buffers(),
+        }
+    }
+
+    fn returned(&mut self, m: &mut View, bufs: &[Buf]) {
+        match self {
+            ModelApp::Packets(app) => app.returned(m, bufs),
+            ModelApp::Sink(app) => app.returned(m, bufs),
+        }
+    }
+
+    fn kept(&self) -> u64 {
+        match self {
+            ModelApp::Packets(app) => app.kept(),
+            ModelApp::Sink(app) => app.kept(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A core that receives: its worker, until the run is over.
 
-use apps::Worker;
+use apps::{App, Worker};
 use memory::{Memory, Ps};
 use rings::{AnyHost, AnyTxHost, TxHost};
 
@@ -40,4 +40,7 @@ pub(crate) fn work(m: &mut View, core: usize, mut worker: ModelWorker, mut besid
     worker.pool_mut().pool.flush(m);
     book.add(rings::Host::counters(worker.host()));
     book.add(worker.pool_mut().pool.counters());
+    if worker.app().own_buffers() != u64::MAX {
+        book.add(vec![("values_kept", worker.app().kept())]);
+    }
 }

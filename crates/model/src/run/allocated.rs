@@ -5,7 +5,7 @@ use rings::pool::{self, CoreCache};
 use rings::{AnyHost, AnyNic, AnyTxHost, AnyTxNic, Nic, tx};
 
 use super::error::Error;
-use super::tables::Tables;
+use super::tables::{self, Tables};
 use crate::agents::emulator::Physical;
 use crate::agents::nic_core;
 use crate::engine::space::ModelSpace;
@@ -17,7 +17,7 @@ use crate::scenario::Scenario;
 /// What a run's agents are made of.
 pub(super) struct Allocated {
     pub buffers: PoolId,
-    /// How many those are.
+    /// How many of those are the pool's; a store's follow.
     pub count: u32,
     pub tables: Tables,
     /// Port by port.
@@ -44,8 +44,11 @@ impl Allocated {
         let count = s.pool.map_or(s.buffers_wanted(), u64::from);
         let count =
             u32::try_from(count).map_err(|_| Error::Scenario(format!("{count} buffers are too many")))?;
-        let buffers = space.buffers(&s.server.buffers.geometry(count))?;
-        let tables = Tables::build(s, space)?;
+        let sizes = tables::sizes(s, count);
+        let all = u32::try_from(u64::from(count) + sizes.pages());
+        let all = all.map_err(|_| Error::Scenario("the values of the store fill too many buffers".into()))?;
+        let buffers = space.buffers(&s.server.buffers.geometry(all))?;
+        let tables = Tables::build(s, space, sizes)?;
         let ports = (0..)
             .zip(&s.port_cores)
             .map(|(port, &queues)| PortRings::new(s, &mut space.of_port(port), queues, buffers));

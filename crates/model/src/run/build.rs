@@ -156,7 +156,7 @@ impl Crew<'_> {
                 spent: Spent::default(),
             };
             let seat = Seat { core: plug.first + q, queue: q as u32, queues: plug.queues.into() };
-            let app = self.tables.app(self.s, &self.book.meter, seat)?;
+            let app = self.tables.app(self.s, &self.book.meter, seat, plug.buffers)?;
             let worker = Worker::new(host, tx, pool, plug.buffers, app, self.s.burst as usize);
             self.workers.push((q >= usize::from(plug.queues), worker));
         }

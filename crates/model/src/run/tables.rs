@@ -7,13 +7,14 @@ use apps::ipsec::{self, Sa, Suite};
 use apps::table::{Declared, Shape, Value};
 use apps::{Factory, Kind, Parts, Sizes, kv, nf};
 use memory::Space;
+use packet::kv::Objects;
 
 use super::error::Error;
-use crate::agents::app::{ModelApp, Sink};
+use crate::agents::app::{ModelApp, Sink, Store};
 use crate::agents::meter::Meter;
 use crate::engine::space::ModelSpace;
 use crate::engine::view::View;
-use crate::machine::layout::Table;
+use crate::machine::layout::{PoolId, Table};
 use crate::mix::mix;
 use crate::scenario::Scenario;
 use crate::scenario::app::App;
@@ -34,14 +35,18 @@ struct Charged;
 
 impl Parts<View> for Charged {
     type Flows = Declared<View>;
-    type Store = kv::Declared<View>;
+    type Store = Store;
 
     fn flows(&self, shape: Shape, table: Table, value: fn(u64) -> Value) -> Declared<View> {
         Declared::new(shape, table, value)
     }
 
-    fn store(&self, shape: kv::Shape, table: Table) -> kv::Declared<View> {
-        kv::Declared::new(shape, table)
+    fn store(&self, shape: kv::Shape, table: Table) -> Store {
+        kv::Either::Copied(kv::Declared::new(shape, table))
+    }
+
+    fn slabs(&self, shape: kv::SlabShape, table: Table, frames: PoolId) -> Store {
+        kv::Either::Lying(kv::DeclaredSlabs::new(shape, table, frames))
     }
 
     fn numbers(&self) -> nf::Numbers {
@@ -53,19 +58,24 @@ impl Parts<View> for Charged {
     }
 }
 
+/// How large tables are; the pool has `buffers`.
+pub(super) fn sizes(s: &Scenario, buffers: u32) -> Sizes {
+    let (keys, objects) =
+        if let App::Kv { keys, objects } = s.app { (keys, objects) } else { (0, Objects::Fixed) };
+    let room = s.server.buffers.room;
+    Sizes { flows: Shape::new(FLOWS), keys, objects, cores: s.cores(), room, buffers }
+}
+
 /// What builds the applications of a scenario; nothing for a receiver that only reads.
 pub(crate) struct Tables(Option<Factory<View, Charged>>);
 
 impl Tables {
-    pub(crate) fn build(s: &Scenario, space: &mut ModelSpace) -> Result<Tables, Error> {
-        let flows = Shape::new(FLOWS);
+    pub(crate) fn build(s: &Scenario, space: &mut ModelSpace, sizes: Sizes) -> Result<Tables, Error> {
         let Some(kind) = s.app.kind() else {
             // What lies behind keeps its place.
-            space.table("flows", flows.bytes())?;
+            space.table("flows", sizes.flows.bytes())?;
             return Ok(Tables(None));
         };
-        let keys = if let App::Kv { keys } = s.app { keys } else { 0 };
-        let sizes = Sizes { flows, keys, cores: s.cores() };
         let factory = Factory::new(kind, Charged, sizes, |name, bytes| space.table(name, bytes))?;
         Ok(Tables(Some(factory)))
     }
@@ -76,6 +86,7 @@ impl Tables {
         s: &Scenario,
         meter: &Rc<RefCell<Meter>>,
         seat: Seat,
+        frames: PoolId,
     ) -> Result<ModelApp, Error> {
         let cycles = cycles(s)?;
         let Seat { core, queue, queues } = seat;
@@ -89,7 +100,7 @@ impl Tables {
         let seed = mix(s.seed ^ core as u64);
         let (core, sealing) = (core as u32, sealing(s));
         let seat = apps::Seat { core, queue, queues, cycles, sealing, extra_reads, seed };
-        Ok(ModelApp::Packets(factory.app(seat)))
+        Ok(ModelApp::Packets(factory.app(seat, frames)))
     }
 }
 

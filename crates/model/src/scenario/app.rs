@@ -1,6 +1,7 @@
 //! Which application the cores run.
 
 use apps::Kind;
+use packet::kv::Objects;
 
 /// Which application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum App {
     Kv {
         /// Keys, all present.
         keys: u64,
+        /// What they and their values are.
+        objects: Objects,
     },
     /// An IPsec gateway.
     Ipsec,
@@ -49,7 +52,7 @@ impl From<Kind> for App {
             Kind::Lb => App::Lb,
             Kind::Nat => App::Nat,
             Kind::Nf => App::Nf { target_reads: 0 },
-            Kind::Kv => App::Kv { keys: traffic::KEYS },
+            Kind::Kv => App::Kv { keys: traffic::KEYS, objects: Objects::default() },
             Kind::Ipsec => App::Ipsec,
         }
     }

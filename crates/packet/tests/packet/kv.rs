@@ -12,7 +12,8 @@ fn statuses() -> impl Strategy<Value = Status> {
         Just(Status::Ok),
         Just(Status::NotFound),
         Just(Status::WrongPartition),
-        Just(Status::TooLarge)
+        Just(Status::TooLarge),
+        Just(Status::Full)
     ]
 }
 

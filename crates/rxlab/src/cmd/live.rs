@@ -1,9 +1,11 @@
 //! `rxlab live`: the same rings between real threads on this machine.
 
+use apps::Kind;
 use clap::Args;
 use live::{Config, LiveError, LiveReport, Work};
 use memory::Ps;
 use rings::Written;
+use traffic::{Sizes, Spec};
 
 use crate::fail::Fail;
 use crate::lab::interfaces::{self, Asked};
@@ -20,6 +22,7 @@ Examples:
   rxlab live --app nat --frame-len 1500 --drop --json
   rxlab live --interfaces corec --workers 4 --app l3fwd --shift 100000
   rxlab live --app nf --antagonist stream:2
+  rxlab live --app kv --interfaces privring,ccnic --workload kv:put=5,objects=geo,keys=100k,zipf=0.75
 
 A software card on one thread, a worker on each of some others; more threads than cores is fine. Every
 frame is checked (none lost uncounted, none twice, none torn, none overtaken in its flow), and every
@@ -46,9 +49,13 @@ pub(crate) struct What {
     /// Frames that the card stores
     #[arg(long, value_name = "N", default_value_t = 10_000_000)]
     pub packets: u64,
-    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send)
+    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send), kv (answer requests)
     #[arg(long, value_name = "A", default_value = "check")]
     pub app: String,
+    /// Requests for kv: kv:put=PERCENT[,objects=fixed|ads|geo][,keys=N][,zipf=S]. First each key is put, beside the
+    /// frames of --packets [default with --app kv: kv:put=5,objects=ads,keys=100k,zipf=0.75]
+    #[arg(long, value_name = "W")]
+    pub workload: Option<String>,
     /// Flows
     #[arg(long, value_name = "N", default_value_t = 1024)]
     pub flows: u32,
@@ -172,6 +179,7 @@ impl What {
         }
         interface.validate(queues).map_err(Fail::new)?;
         let work = if self.app == "check" { Work::Check } else { Work::App(app(&self.app, "check, ")?) };
+        let requests = self.requests(work)?;
         Ok(Config {
             workers: self.workers,
             packets: self.packets,
@@ -184,12 +192,32 @@ impl What {
             tx_ring: self.tx_ring,
             buffers: self.pool,
             shift: self.shift,
+            requests,
             antagonist: self.antagonist.as_deref().map(antagonist).transpose()?,
             patience: Ps::from_us(self.patience * 1_000_000),
             ..Config::new(interface)
         })
     }
 }
+
+impl What {
+    /// What is asked of a store.
+    fn requests(&self, work: Work) -> Result<Option<Spec>, Fail> {
+        let text = match &self.workload {
+            Some(text) => text,
+            None if work == Work::App(Kind::Kv) => REQUESTS,
+            None => return Ok(None),
+        };
+        let spec: Spec = text.parse().map_err(|e| Fail::new(format!("--workload: {e}")))?;
+        if work != Work::App(Kind::Kv) || !matches!(spec.sizes, Sizes::Kv { .. }) {
+            return Err(Fail::new(format!("--workload {text}: allowed: kv:put=PERCENT, with --app kv")));
+        }
+        Ok(Some(spec))
+    }
+}
+
+/// What is asked of a store unless told otherwise: CC-NIC's (section 5.7), of fewer keys.
+const REQUESTS: &str = "kv:put=5,objects=ads,keys=100k,zipf=0.75";
 
 fn table(rows: &[(&str, &LiveReport)]) -> Table {
     let mut table = Table::new(&[

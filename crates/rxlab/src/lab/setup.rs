@@ -39,7 +39,7 @@ pub(crate) struct Setup {
         help_heading = "Traffic",
         help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT]; SIZES: fixed:BYTES (without FCS), \
                 rfc2544:BYTES (with FCS: 64, 128, 256, 512, 1024, 1280, 1518), imix, empirical:NAME; HOW: constant, poisson, bursty:FRAMES; WHAT goes to the first core \
-                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES (without FCS). Requests: kv:put=PERCENT[,keys=N][,zipf=S]\
+                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES (without FCS). Requests: kv:put=PERCENT[,objects=fixed|ads|geo][,keys=N][,zipf=S]\
                 [,arrivals=HOW]"
     )]
     pub workload: String,

@@ -330,6 +330,48 @@ fn requests_are_whole_and_lead_to_the_partitions_of_their_keys() {
 }
 
 #[test]
+fn values_have_the_lengths_that_their_keys_say() {
+    use packet::kv::{HEADER, Objects, Op, Request, hash};
+    for (objects, small) in [(Objects::Ads, 0.61), (Objects::Geo, 0.13)] {
+        let (mut puts, mut short) = (0u32, 0u32);
+        let spec = format!("kv:put=50,objects={},keys=10M,partitions=4", objects.name());
+        run(source(&spec, 0, 1, 100.0, 3).as_mut(), 100_000, |a| {
+            let mut frame = a.bytes().to_vec();
+            frame.resize(usize::from(a.len), 0);
+            let request = Request::parse(&frame[42..], frame.len() - 42).unwrap();
+            assert_eq!(request.key_len, 16);
+            let len = objects.value_len(hash(&frame[42 + HEADER..][..16]));
+            assert_eq!(request.value_len, if request.op == Op::Put { len } else { 0 });
+            assert_eq!(
+                checksum::transport(parse(&frame).addresses(&frame).unwrap(), 17, &frame[34..]),
+                0xffff
+            );
+            puts += u32::from(request.op == Op::Put);
+            short += u32::from(request.op == Op::Put && len < 100);
+        });
+        let share = f64::from(short) / f64::from(puts);
+        assert!((share - small).abs() < 0.01, "{objects:?}: {share}");
+    }
+}
+
+#[test]
+fn a_put_of_each_key_comes_before_requests_for_them() {
+    let spec: Spec = "kv:put=5,objects=geo,keys=500,partitions=4".parse().unwrap();
+    let key = |a: &Arrival| a.head[58..66].to_vec();
+    let mut puts = spec.puts(7).unwrap();
+    let (mut a, mut keys) = (Arrival::EMPTY, BTreeMap::new());
+    while puts.next(&mut a) {
+        assert_eq!(a.head[45], packet::kv::Op::Put as u8);
+        assert_eq!(keys.insert(key(&a), a.len), None, "each once");
+    }
+    assert_eq!(keys.len(), 500);
+    run(Workload::Generated(spec).source(0, 1, Rate::Gbps(10.0), 7).as_mut(), 5_000, |a| {
+        assert!(keys.contains_key(&key(a)));
+    });
+    assert!(Spec::default().puts(7).is_none());
+}
+
+#[test]
 fn keys_follow_zipfs_law() {
     let mut counts = BTreeMap::<Vec<u8>, u64>::new();
     run(source("kv:put=50,keys=1000,zipf=0.99", 0, 1, 100.0, 3).as_mut(), 200_000, |a| {

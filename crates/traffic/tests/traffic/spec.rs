@@ -1,5 +1,6 @@
 //! Descriptions of workloads: text to value and back, and errors that tell what is allowed.
 
+use packet::kv::Objects;
 use proptest::prelude::*;
 use traffic::{Arrival, Arrivals, FlowDraw, Line, RFC_2544, Rate, Sizes, Spec, Target, Workload, wire_bytes};
 
@@ -8,7 +9,8 @@ fn specs() -> impl Strategy<Value = Spec> {
         (60u16..).prop_map(Sizes::Fixed),
         Just(Sizes::Imix),
         proptest::sample::select(&RFC_2544[..]).prop_map(Sizes::Rfc2544),
-        (0.0..=100.0).prop_map(|put_percent| Sizes::Kv { put_percent }),
+        (0.0..=100.0, proptest::sample::select(&Objects::ALL[..]))
+            .prop_map(|(put_percent, objects)| Sizes::Kv { put_percent, objects }),
         prop_oneof![Just("websearch"), Just("datamining"), Just("fb_hadoop")]
             .prop_map(|n| Sizes::Empirical(traffic::Cdf::load(n).unwrap())),
     ];

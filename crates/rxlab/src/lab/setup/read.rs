@@ -60,6 +60,10 @@ impl Setup {
         if rate == Rate::Own {
             has_own_timing(&workload)?;
         }
+        if let Workload::Generated(Spec { sizes: sizes @ Sizes::Kv { .. }, .. }) = &workload {
+            // Jumbo frames, where values are that long.
+            server.buffers = server.buffers.holding(sizes.longest().unwrap_or_default().into());
+        }
         fits(&workload, rate, &server)?;
         let app = with_keys(app, &workload, &ports)?;
         if !ports.even_load() {
@@ -216,11 +220,11 @@ fn least_gbps(rate: Rate, ports: &Ports, gbps: f64) -> Result<f64, Fail> {
 /// The key-value store meets generated traffic that holds no requests.
 fn with_keys(app: App, workload: &Workload, ports: &Ports) -> Result<App, Fail> {
     match (app, workload) {
-        (App::Kv { .. }, Workload::Generated(Spec { sizes: Sizes::Kv { .. }, flows, .. })) => {
+        (App::Kv { .. }, Workload::Generated(Spec { sizes: Sizes::Kv { objects, .. }, flows, .. })) => {
             // The model gives all cores as many: the most that one has.
             let each = |port| ports.share(port, *flows).div_ceil(u64::from(ports.cores[port as usize]));
             let keys = (0..ports.count()).map(each).max().unwrap_or(0);
-            Ok(App::Kv { keys: keys * u64::from(ports.all_cores()) })
+            Ok(App::Kv { keys: keys * u64::from(ports.all_cores()), objects: *objects })
         }
         (App::Kv { .. }, Workload::Generated(_)) => {
             Err(Fail::new("--app kv: allowed: with --workload kv:put=PERCENT, or a capture of requests"))

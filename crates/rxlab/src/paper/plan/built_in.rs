@@ -57,6 +57,7 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "ccnic/fig7",
     "ccnic/fig8",
     "ccnic/fig9",
+    "ccnic/fig19",
 ];
 
 impl Plan {

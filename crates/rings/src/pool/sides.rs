@@ -10,7 +10,8 @@
 //!
 //! An end keeps a stack of free buffers for itself (§3.3): what its side freed last, it takes first. What exceeds the
 //! stack's limit goes to the other end, the oldest first, which therefore is in no cache. There is no lock, and no
-//! word that both sides write: a peer that dies holds nothing that this side waits for.
+//! word that both sides write: a peer that dies holds nothing that this side waits for. What the paper compares with has
+//! other [`Sizes`]: no stacks, and one queue of both ends, whose words `sides/exchange.rs` has.
 //!
 //! No slot is overwritten before it is read, though no word tells of the way back:
 //!
@@ -23,12 +24,19 @@
 //! another buffer is counted and dropped. A peer that names a buffer twice, or one that it never had, therefore gains
 //! nothing, and one that it does not name is lost to itself. What the peer has, it may overwrite at any time.
 
+mod exchange;
+mod sizes;
+
 use std::collections::VecDeque;
 
 use memory::{Buf, Class, Fault, Field, Memory, Side, Space};
 
 use crate::contract::Buffers;
 use crate::sizes::SizeError;
+use exchange::{Queue, Way};
+
+pub use exchange::Exchange;
+pub use sizes::{Fill, Sizes};
 
 // ## Words
 
@@ -45,44 +53,13 @@ const HOST: [Field; 2] =
 const NIC: [Field; 2] =
     [slot("pool.nic.slot", Side::Nic, Side::Host), given("pool.nic.given", Side::Nic, Side::Host)];
 
-// ## Sizes
-
-/// The most buffers of a pair.
-const MOST: u32 = 1 << 24;
-
-/// Sizes of one pair of ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
-    /// Buffers of the pair.
-    pub count: u32,
-    /// Free buffers that an end keeps; above 1.5 times as many it gives the rest to the other end.
-    pub cache: u32,
-}
-
-impl Sizes {
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self) -> Result<(), SizeError> {
-        let Sizes { count, cache } = *self;
-        if !(2..=MOST).contains(&count) {
-            return Err(SizeError::new(format!("pool: {count} buffers of two sides; allowed: 2 to {MOST}")));
-        }
-        // Twice 1.5 times the cache: else both ends together could keep all there is.
-        if cache > count / 3 {
-            let what = format!("allowed: up to {}, a third of them", count / 3);
-            return Err(SizeError::new(format!(
-                "pool: an end's cache of {cache} for {count} buffers; {what}"
-            )));
-        }
-        Ok(())
-    }
-}
+// ## Set-up
 
 /// A host's end and the NIC's.
 pub type Pair<M> = (End<M>, End<M>);
 
-/// `pairs` of ends. Pair `p` has the buffers `p * count..(p + 1) * count` of `buffers`; at first every other one is
-/// the NIC's, so that neither side has two neighbours in address.
+/// `pairs` of ends. Pair `p` has the buffers `p * count..(p + 1) * count` of `buffers`; at first each side has half of
+/// them.
 ///
 /// # Errors
 /// A size is not allowed, or the space has no room.
@@ -98,10 +75,16 @@ pub fn build<S: Space>(
         let mut lane = |[slot, given]: [Field; 2]| -> Result<_, SizeError> {
             Ok((space.words(&slot.of(slots), pair)?, space.words(&given, pair)?))
         };
-        let lanes = [lane(HOST)?, lane(NIC)?];
+        let [host, nic] = match sizes.exchange {
+            Exchange::Lanes => {
+                let lanes = [lane(HOST)?, lane(NIC)?];
+                [0, 1].map(|own: usize| Way::lanes([lanes[own], lanes[1 - own]]))
+            }
+            Exchange::Queue => Queue::bind(space, slots, pair)?.map(Way::Queue),
+        };
         let first = u64::from(pair) * u64::from(sizes.count);
-        let end = |own: usize| End::new(sizes, first, own, [lanes[own], lanes[1 - own]], buffers);
-        Ok((end(0), end(1)))
+        let end = |own, way| End::new(sizes, first, own, way, buffers);
+        Ok((end(0, host), end(1, nic)))
     };
     (0..pairs).map(pair).collect()
 }
@@ -119,9 +102,6 @@ enum Place {
     Away,
 }
 
-/// The slots of one direction, and the number of buffers that were given in it.
-type Lane<M> = (<M as Memory>::Words<1>, <M as Memory>::Words<1>);
-
 /// One side's end of a pair, for one agent. Both sides' ends do the same.
 pub struct End<M: Memory> {
     /// The oldest in front, the last freed at the back.
@@ -133,12 +113,7 @@ pub struct End<M: Memory> {
     cache: usize,
     /// Beyond this the stack is flushed down to `cache`.
     limit: usize,
-    /// To the other end, and how many went there. Ours, always fresh.
-    to: Lane<M>,
-    given: u64,
-    /// From the other end, and how many were read.
-    from: Lane<M>,
-    taken: u64,
+    way: Way<M>,
     buffers: M::Buffers,
     /// The other side is gone: nothing comes from there or goes there.
     alone: bool,
@@ -151,23 +126,23 @@ pub struct End<M: Memory> {
 }
 
 impl<M: Memory> End<M> {
-    fn new(sizes: &Sizes, first: u64, own: usize, [to, from]: [Lane<M>; 2], buffers: M::Buffers) -> End<M> {
+    fn new(sizes: &Sizes, first: u64, own: usize, way: Way<M>, buffers: M::Buffers) -> End<M> {
         let count = sizes.count as usize;
         let cache = sizes.cache as usize;
-        let ours = |i: usize| i % 2 == own;
         let mut free = VecDeque::with_capacity(count);
-        free.extend((0..count).filter(|i| ours(*i)).map(|i| Buf(first + i as u64)));
+        let mut places = vec![Place::Away; count].into_boxed_slice();
+        for i in sizes.fill.of(count, own) {
+            free.push_back(Buf(first + i as u64));
+            places[i] = Place::Free;
+        }
         End {
             free,
-            places: (0..count).map(|i| if ours(i) { Place::Free } else { Place::Away }).collect(),
+            places,
             first,
             held: 0,
             cache,
             limit: cache + cache / 2,
-            to,
-            given: 0,
-            from,
-            taken: 0,
+            way,
             buffers,
             alone: false,
             shortages: 0,
@@ -284,41 +259,39 @@ impl<M: Memory> End<M> {
         false
     }
 
-    /// Gives the oldest free buffers to the other end until `keep` are left: one release for all of them.
+    /// Gives the oldest free buffers away until `keep` are left: one release for all of them.
     #[cold]
     fn spill(&mut self, m: &mut M, keep: usize) {
         if self.alone || self.free.len() <= keep {
             return;
         }
+        self.way.begin_put(m);
         for _ in keep..self.free.len() {
             let Some(buf) = self.free.pop_front() else { break };
             if let Some(place) = self.place(buf) {
                 *place = Place::Away;
             }
-            m.write(self.to.0, self.given, [buf.0]);
-            self.given = self.given.wrapping_add(1);
+            self.way.put(m, buf.0);
         }
-        m.release(self.to.1, 0, self.given); // pairs with the acquire in `load`
+        self.way.end_put(m);
     }
 
-    /// Reads up to `want` of the buffers that the other end gave; whether there is a free one now.
+    /// Takes up to `want` of the buffers that were given; whether there is a free one now.
     #[cold]
     fn load(&mut self, m: &mut M, want: usize) -> bool {
         if self.alone {
             return false;
         }
-        let there = m.acquire(self.from.1, 0).wrapping_sub(self.taken); // pairs with the release in `spill`
-        if there > self.places.len() as u64 {
-            self.lies += 1; // more than there are: which of them is true is not known
-            return false;
-        }
-        for _ in 0..there.min(want as u64) {
-            let [raw] = m.read(self.from.0, self.taken);
-            self.taken = self.taken.wrapping_add(1);
+        let there = self.way.begin_get(m);
+        let lie = there > self.places.len() as u64;
+        self.lies += u64::from(lie); // more than there are: which of them is true is not known
+        for _ in 0..if lie { 0 } else { there.min(want as u64) } {
+            let raw = self.way.get(m);
             if let Ok(buf) = self.enter(m, raw, 0, Place::Free) {
                 self.free.push_back(buf);
             }
         }
+        self.way.end_get(m);
         !self.free.is_empty()
     }
 }

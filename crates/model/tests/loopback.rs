@@ -37,7 +37,7 @@ fn run(s: &Server, setup: &Setup) -> Found {
 #[test]
 fn fig_17_a_batch_moves_a_line_for_each_frame_and_two_for_each_group() {
     for name in ["icx", "spr"] {
-        let sides = accesses(&server(name), &bursts(Setup::new(64), 8, 12), FRAMES).unwrap();
+        let sides = accesses(&server(name), &bursts(Setup::new(64), 8, 12), FRAMES, 2 * FRAMES).unwrap();
         assert_eq!(sides, [Accesses { reads: 1.25, rfos: 0.25 }; 2], "{name}");
     }
 }
@@ -49,7 +49,7 @@ fn fig_17_registers_move_a_line_and_take_two_for_each_batch() {
     for name in ["icx", "spr"] {
         for burst in [4, 8] {
             let setup = Setup { completions: true, ..bursts(with_signal(Signal::Register), burst, 1) };
-            let [_, nic] = accesses(&server(name), &setup, FRAMES).unwrap();
+            let [_, nic] = accesses(&server(name), &setup, FRAMES, 2 * FRAMES).unwrap();
             let (looks, batch) = (1.0 / f64::from(setup.lanes.ring), 1.0 / burst as f64);
             let want = Accesses { reads: 1.25 + batch + looks, rfos: 0.25 + 2.0 * batch };
             assert_eq!(nic, want, "{name}, bursts of {burst}");
@@ -60,7 +60,7 @@ fn fig_17_registers_move_a_line_and_take_two_for_each_batch() {
 /// One frame at a time: its own line, a line of descriptors each way, and those that were polled too early.
 #[test]
 fn fig_17_a_frame_alone_moves_whole_lines() {
-    let sides = accesses(&server("icx"), &bursts(Setup::new(64), 1, 1), FRAMES).unwrap();
+    let sides = accesses(&server("icx"), &bursts(Setup::new(64), 1, 1), FRAMES, 2 * FRAMES).unwrap();
     assert_eq!(sides, [Accesses { reads: 4.0, rfos: 1.0 }; 2]);
 }
 
@@ -129,6 +129,7 @@ fn what_does_not_add_up_is_refused() {
     for setup in [
         Setup { pairs: 0, ..base.clone() },
         Setup { pairs: 17, ..base.clone() },
+        Setup { pairs: 9, one_node: true, ..base.clone() },
         Setup { bytes: 15, ..base.clone() },
         Setup { bytes: 129, ..base.clone() },
         Setup { tx_burst: 0, ..base.clone() },
@@ -162,5 +163,19 @@ fn a_card_takes_its_round_trips() {
         assert_eq!((full.lost, full.wrong), (0, 0));
         let most = pcie.gbytes.value * 1e3 / (64.0 + 16.0 + 2.0 * pcie.overhead_bytes.value);
         assert!((most * 0.6..most).contains(&full.mpps) && full.median > alone.median, "{card:?}: {full:?}");
+    }
+}
+
+/// Without a link nothing crosses it, and frames come back sooner (§5.6, Fig. 18).
+#[test]
+fn one_node_has_no_link() {
+    for name in ["icx", "spr"] {
+        let s = server(name);
+        let of = |one_node, load| run(&s, &Setup { one_node, load, ..Setup::new(64) });
+        for load in [Load::InFlight(1), Load::InFlight(256)] {
+            let [one, two] = [true, false].map(|one_node| of(one_node, load));
+            assert_eq!(one.accesses, [Accesses { reads: 0.0, rfos: 0.0 }; 2], "{name} {load:?}");
+            assert!(one.median < two.median && one.mpps > two.mpps, "{name} {load:?}: {one:?} {two:?}");
+        }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! `setup` reads the options of a comparison, `point` is one run of the model, `span` the time in which it counts,
 //! `search` the largest load without a drop. `jobs` runs many points at once and gives their `row`s. `queues`,
-//! `transfer` and `operations` are systems of another kind, whose numbers are `measured`. `rules` runs a capture
+//! `transfer`, `operations` and `loopback` are systems of another kind, whose numbers are `measured`. `rules` runs a capture
 //! through flow tables.
 
 mod alone;
@@ -10,6 +10,7 @@ pub(crate) mod capture;
 pub(crate) mod fields;
 pub(crate) mod interfaces;
 pub(crate) mod jobs;
+pub(crate) mod loopback;
 pub(crate) mod measured;
 pub(crate) mod operations;
 pub(crate) mod point;

@@ -14,11 +14,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use memory::{Geometry, Ps, Space};
-use rings::ccnic::Sizes;
+use rings::ccnic::{Homing, Sizes};
 use rings::pool::sides::{self, Exchange, Fill};
 
 use super::{Bench, Error};
 use crate::engine::Engine;
+use crate::engine::view::View;
 use crate::machine::coherence::link::Crossed;
 use crate::profile::Server;
 use count::Log;
@@ -80,6 +81,8 @@ pub struct Setup {
     pub rx_burst: usize,
     /// Whether hosts look at each burst which of the frames before are sent, as drivers of today do.
     pub completions: bool,
+    /// Whether the NIC's threads are cores of the host's node, and all memory is there (§5.6, Fig. 18).
+    pub one_node: bool,
     /// One cache set in so many is simulated.
     pub sampling: u32,
 }
@@ -105,6 +108,7 @@ impl Setup {
             tx_burst: 32,
             rx_burst: 32,
             completions: false,
+            one_node: false,
             sampling: 1,
         }
     }
@@ -114,6 +118,12 @@ impl Setup {
         let common = Setup::new(bytes);
         let ring = common.lanes.ring;
         Setup { lanes: Sizes::e810(ring), pool: Pool::Host, buffers: Geometry::dpdk(4 * ring), ..common }
+    }
+
+    /// Lanes, on one node at home there.
+    fn lanes(&self) -> Sizes {
+        let homing = if self.one_node { Homing::Host } else { self.lanes.homing };
+        Sizes { homing, ..self.lanes }
     }
 
     /// The pool of both sides.
@@ -139,7 +149,9 @@ impl Setup {
         }
     }
 
-    fn check(&self, server: &Server) -> Result<(), Error> {
+    /// # Errors
+    /// Names what is wrong and what is allowed.
+    pub fn check(&self, server: &Server) -> Result<(), Error> {
         let asked = |what: String| Err(Error::Asked(what));
         if !(1..=server.cores).contains(&self.pairs) {
             return asked(format!(
@@ -175,6 +187,13 @@ impl Setup {
     }
 }
 
+impl Bench {
+    /// Adds a thread of the NIC.
+    fn nic(&mut self, setup: &Setup, pair: u32, body: impl FnOnce(&mut View) + 'static) {
+        if setup.one_node { self.near(setup.pairs + pair, body) } else { self.far(body) }
+    }
+}
+
 /// A loopback under way.
 struct Course {
     engine: Engine,
@@ -196,19 +215,17 @@ impl Course {
             let buffers = bench.space.buffers(&setup.buffers)?;
             let host = host::Host::new(setup, pair, buffers, frames, log.clone());
             let nic = nic::Nic::new(setup, log.clone());
-            match setup.pool {
-                Pool::Shared => {
-                    let (ours, theirs) = Shared::connect(&mut bench, setup, buffers)?;
-                    bench.near(pair, move |m| host.run(m, ours));
-                    bench.far(move |m| nic.run(m, theirs));
-                }
-                Pool::Host | Pool::Card(_) => {
-                    let (ours, theirs) = Apart::connect(&mut bench, setup, buffers)?;
-                    bench.near(pair, move |m| host.run(m, ours));
-                    bench.far(move |m| nic.run(m, theirs));
-                }
+            if setup.pool == Pool::Shared {
+                let (ours, theirs) = Shared::connect(&mut bench, setup, buffers)?;
+                bench.near(pair, move |m| host.run(m, ours));
+                bench.nic(setup, pair, move |m| nic.run(m, theirs));
+            } else {
+                let (ours, theirs) = Apart::connect(&mut bench, setup, buffers)?;
+                bench.near(pair, move |m| host.run(m, ours));
+                bench.nic(setup, pair, move |m| nic.run(m, theirs));
             }
         }
+        bench.far = bench.far.max(1); // so that words of both nodes, or of one, cost what they do with two
         // Pairs share nothing but the link: only threads of one pair have to keep together.
         let window = if setup.pairs == 1 { Ps::ZERO } else { server.emulator_window() };
         let mut engine = bench.start(server, window, setup.sampling)?;
@@ -236,17 +253,24 @@ pub fn loopback(server: &Server, setup: &Setup, warm: Ps, span: Ps) -> Result<Fo
     Ok(Found::new(server, setup, &log, span, [before, after]))
 }
 
-/// What a frame moves over the link in the long run: that of `2 * frames` of each pair, less that of the first `frames`.
+/// What a frame moves over the link from the `from`th of each pair up to the `to`th: what all of those move, less what
+/// those before do. Each run goes on until all is back.
 ///
 /// # Errors
-/// As [`loopback`].
-pub fn accesses(server: &Server, setup: &Setup, frames: u64) -> Result<[Accesses; 2], Error> {
+/// As [`loopback`], or frames in another order.
+pub fn accesses(server: &Server, setup: &Setup, from: u64, to: u64) -> Result<[Accesses; 2], Error> {
+    if from >= to {
+        return Err(Error::Asked(format!("frames {from} to {to}; allowed: in ascending order")));
+    }
+    if let Pool::Card(card) = setup.pool {
+        return Err(Error::Asked(format!("{card:?} is behind PCIe; allowed: a coherent NIC")));
+    }
     let run = |frames: u64| -> Result<[Crossed; 2], Error> {
         let mut course = Course::new(server, setup, Some(frames))?;
         course.engine.run_until(crate::LONGEST)?;
         Ok(course.crossed())
     };
-    let (short, long) = (run(frames)?, run(2 * frames)?);
-    let all = frames * u64::from(setup.pairs);
-    Ok([0, 1].map(|side: usize| Accesses::between(short[side], long[side], all)))
+    let (before, after) = (run(from)?, run(to)?);
+    let all = (to - from) * u64::from(setup.pairs);
+    Ok([0, 1].map(|side: usize| Accesses::between(before[side], after[side], all)))
 }

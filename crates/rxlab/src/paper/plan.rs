@@ -111,6 +111,8 @@ pub(crate) enum Kind {
     Tcp,
     /// `rxlab rules`: operations on rules.
     Rules,
+    /// Loopbacks over a coherent NIC or a card; they have no command of their own.
+    Loopback,
 }
 
 /// How a point of kind `compare` is run.

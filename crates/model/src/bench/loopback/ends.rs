@@ -60,7 +60,7 @@ impl Shared {
         buffers: PoolId,
     ) -> Result<(Shared, Shared), Error> {
         let sizes = setup.sides();
-        let mut both = connect(&mut bench.space, &setup.lanes, &sizes, 1, buffers)?;
+        let mut both = connect(&mut bench.space, &setup.lanes(), &sizes, 1, buffers)?;
         let (host, nic) = both.remove(0); // of one connection
         let ours = Shared { side: host, buffers, completions: setup.completions };
         Ok((ours, Shared { side: nic, buffers, completions: false }))
@@ -151,9 +151,9 @@ impl Apart {
         buffers: PoolId,
     ) -> Result<(OurPort, NicPort), Error> {
         let space = &mut bench.space;
-        let (mut rx, nic_rx) = setup.lanes.build(space, 1, buffers)?;
+        let (mut rx, nic_rx) = setup.lanes().build(space, 1, buffers)?;
         let sizes = tx::Sizes { ring: setup.lanes.ring, ..tx::Sizes::default() };
-        let (mut tx, nic_tx) = setup.lanes.transmit(space, sizes, 1)?;
+        let (mut tx, nic_tx) = setup.lanes().transmit(space, sizes, 1)?;
         let mut pool = pool::build(space, setup.buffers.count, 1, setup.cache)?;
         // Of one queue and one core.
         let host = HostPort { rx: rx.remove(0), tx: tx.remove(0), pool: pool.remove(0) };

@@ -52,6 +52,15 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "nic/fig5c",
     "nic/fig5d",
     "nic/fig6",
+    "ccnic/fig11",
+    "ccnic/fig12",
+    "ccnic/fig13",
+    "ccnic/fig14a",
+    "ccnic/fig14b",
+    "ccnic/fig15",
+    "ccnic/fig16",
+    "ccnic/fig17",
+    "ccnic/fig18",
 ];
 
 impl Plan {

@@ -19,6 +19,7 @@ use rings::pool::sides::{self, Exchange, Fill};
 
 use super::{Bench, Error};
 use crate::engine::Engine;
+use crate::engine::agent::Agent;
 use crate::engine::view::View;
 use crate::machine::coherence::link::Crossed;
 use crate::profile::Server;
@@ -153,11 +154,9 @@ impl Setup {
     /// Names what is wrong and what is allowed.
     pub fn check(&self, server: &Server) -> Result<(), Error> {
         let asked = |what: String| Err(Error::Asked(what));
-        if !(1..=server.cores).contains(&self.pairs) {
-            return asked(format!(
-                "{} pairs; allowed: 1 to {}, the server's cores",
-                self.pairs, server.cores
-            ));
+        let cores = server.cores / if self.one_node { 2 } else { 1 };
+        if !(1..=cores).contains(&self.pairs) {
+            return asked(format!("{} pairs; allowed: 1 to {cores}, as many as have cores", self.pairs));
         }
         for (name, burst) in [("tx", self.tx_burst), ("rx", self.rx_burst)] {
             if !(1..=MOST_BURST).contains(&burst) {
@@ -190,7 +189,11 @@ impl Setup {
 impl Bench {
     /// Adds a thread of the NIC.
     fn nic(&mut self, setup: &Setup, pair: u32, body: impl FnOnce(&mut View) + 'static) {
-        if setup.one_node { self.near(setup.pairs + pair, body) } else { self.far(body) }
+        if setup.one_node {
+            self.agents.push((Agent::NicCore(setup.pairs + pair), Box::new(body)));
+        } else {
+            self.far(body);
+        }
     }
 }
 

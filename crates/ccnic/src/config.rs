@@ -70,7 +70,7 @@ impl Config {
     }
 
     pub(crate) fn pool(&self) -> sides::Sizes {
-        sides::Sizes { count: self.buffers, cache: self.buffers / KEPT }
+        sides::Sizes::new(self.buffers, self.buffers / KEPT)
     }
 
     /// Buffers an odd number of lines apart: their first lines then lie in all sets of a cache.

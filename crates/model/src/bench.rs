@@ -1,9 +1,11 @@
 //! Microbenchmarks of a server with a coherent NIC: what one access takes, a word there and back, streams over the
 //! link, and stores past the caches. Each is a few agents with straight-line code, as a program on the server would be.
 //!
-//! The near node is the host, the far one the NIC. Nothing is sampled. Rings are `run`'s.
+//! The near node is the host, the far one the NIC. Nothing is sampled but a [`loopback`] of many threads, which alone
+//! has rings.
 
 mod access;
+pub mod loopback;
 mod ping_pong;
 mod stores;
 mod stream;
@@ -35,6 +37,9 @@ pub enum Error {
     /// The model's memory.
     #[error("{0}")]
     Layout(#[from] LayoutError),
+    /// What counts latencies.
+    #[error("{0}")]
+    Histogram(#[from] hdrhistogram::CreationError),
     /// The run itself.
     #[error("{0}")]
     Engine(#[from] EngineError),
@@ -84,14 +89,23 @@ impl Bench {
         self.far += 1;
     }
 
-    /// Runs all agents to their ends, up to `window` ahead of each other.
-    fn run(self, server: &Server, window: Ps) -> Result<Engine, Error> {
-        // At least one, so that there are two nodes.
-        let sim = Sim::new(server, self.space.finish(), 1, 1).emulated(server, self.far.max(1));
+    /// All agents at their beginnings, up to `window` ahead of each other. One cache set in `one_in` is simulated.
+    fn start(self, server: &Server, window: Ps, one_in: u32) -> Result<Engine, Error> {
+        let mut sim = Sim::new(server, self.space.finish(), one_in, 1);
+        if self.far > 0 {
+            sim = sim.emulated(server, self.far);
+        }
         let mut engine = Engine::new(sim, window);
         for (agent, body) in self.agents {
             engine.spawn(agent, body)?;
         }
+        Ok(engine)
+    }
+
+    /// Runs all agents to their ends, up to `window` ahead of each other.
+    fn run(mut self, server: &Server, window: Ps) -> Result<Engine, Error> {
+        self.far = self.far.max(1); // so that there are two nodes
+        let mut engine = self.start(server, window, 1)?;
         engine.run_until(crate::LONGEST)?;
         Ok(engine)
     }

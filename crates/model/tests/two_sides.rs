@@ -13,7 +13,7 @@ use rings::pool::sides::{Sizes, build};
 use world::{Out, World, server};
 
 const COUNT: u32 = 64;
-const SIZES: Sizes = Sizes { count: COUNT, cache: 8 };
+const SIZES: Sizes = Sizes::new(COUNT, 8);
 const FRAMES: u64 = 2000;
 
 /// Frames pass from the card to a core in buffers that the card takes and the core gives back.

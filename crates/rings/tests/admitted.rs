@@ -45,7 +45,7 @@ fn a_buffer_is_admitted_if_it_is_away_and_has_room() {
     let mut space = &region;
     let b = space.buffers(&Geometry::plain(2 * COUNT, ROOM)).unwrap();
     let (mut seen, mut admitted) = (0_u64, 0_u64);
-    let sizes = sides::Sizes { count: COUNT, cache: 0 };
+    let sizes = sides::Sizes::new(COUNT, 0);
     let mut host = sides::build(&mut space, &sizes, 1, b).unwrap().remove(0).0;
     let m = region.view();
     for raw in borders(64, &[COUNT.into(), (2 * COUNT).into()]) {
@@ -103,7 +103,7 @@ fn received(sizes: &Sizes, entry: &[u64], words: usize) -> u64 {
     let region = Region::new(1 << 13, Backing::Heap).unwrap();
     let mut space = Noting::new(&region);
     let b = space.buffers(&Geometry::plain(2 * COUNT, ROOM)).unwrap();
-    let pool = sides::Sizes { count: COUNT, cache: 0 };
+    let pool = sides::Sizes::new(COUNT, 0);
     let (mut host, _) = connect(&mut space, sizes, &pool, 1, b).unwrap().remove(0);
     let mut m = region.view();
     let (_, _, poke) = space.pokes.iter().find(|(name, _, _)| *name == "ccnic.up").unwrap();

@@ -197,7 +197,7 @@ fn sizes() -> impl Strategy<Value = Sizes> {
 }
 
 fn pool() -> impl Strategy<Value = sides::Sizes> {
-    (2..40u32).prop_flat_map(|count| (0..=count / 3).prop_map(move |cache| sides::Sizes { count, cache }))
+    (2..40u32).prop_flat_map(|count| (0..=count / 3).prop_map(move |cache| sides::Sizes::new(count, cache)))
 }
 
 const CASES: u32 = if cfg!(miri) { 3 } else { 4000 };
@@ -209,8 +209,11 @@ proptest! {
     fn frames_arrive_once_and_buffers_come_back(
         sizes in sizes(),
         pool in pool(),
+        queued in any::<bool>(),
         steps in prop::collection::vec(step(), 0..120),
     ) {
+        let exchange = if queued { sides::Exchange::Queue } else { sides::Exchange::Lanes };
+        let pool = sides::Sizes { exchange, ..pool };
         let mut space = Plain::new(Of::Both);
         let b = space.buffers(&Geometry::plain(2 * pool.count, ROOM)).unwrap();
         let sides = connect(&mut space, &sizes, &pool, 2, b).unwrap().remove(1);
@@ -322,8 +325,7 @@ impl<'r> Lied<'r> {
 fn one(sizes: Sizes, count: u32) -> (Bed<Plain>, Plain) {
     let mut space = Plain::new(Of::Both);
     let b = space.buffers(&Geometry::plain(count, ROOM)).unwrap();
-    let sides =
-        connect(&mut space, &sizes, &sides::Sizes { count, cache: count / 3 }, 1, b).unwrap().remove(0);
+    let sides = connect(&mut space, &sizes, &sides::Sizes::new(count, count / 3), 1, b).unwrap().remove(0);
     (Bed::new(sides, [space.side(Of::Host), space.side(Of::Nic)], b, count), space)
 }
 
@@ -381,7 +383,7 @@ fn a_frame_with_a_buffer_of_somebody_else_goes_nowhere() {
 fn what_cannot_work_is_named() {
     let mut space = Plain::new(Of::Both);
     let b = space.buffers(&Geometry::plain(4, ROOM)).unwrap();
-    let pool = sides::Sizes { count: 1 << 23, cache: 0 };
+    let pool = sides::Sizes::new(1 << 23, 0);
     let mut told = |sizes: Sizes| match connect(&mut space, &sizes, &pool, 3, b) {
         Err(error) => error.to_string(),
         Ok(_) => String::new(),

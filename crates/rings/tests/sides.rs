@@ -12,7 +12,7 @@ use common::{Plain, counter};
 use memory::{Backing, Buf, Geometry, Memory, NativeView, Region, Side, Space};
 use proptest::prelude::*;
 use rings::Buffers;
-use rings::pool::sides::{End, Pair, Sizes, build};
+use rings::pool::sides::{End, Exchange, Fill, Pair, Sizes, build};
 
 /// Where a buffer is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -187,7 +187,16 @@ fn lie() -> impl Strategy<Value = Step> {
 }
 
 fn sizes() -> impl Strategy<Value = Sizes> {
-    (2..20u32).prop_flat_map(|count| (0..=count / 3).prop_map(move |cache| Sizes { count, cache }))
+    let fill = prop_oneof![Just(Fill::Apart), Just(Fill::Sequential)];
+    (2..20u32, fill).prop_flat_map(|(count, fill)| {
+        (0..=count / 3).prop_map(move |cache| Sizes { fill, ..Sizes::new(count, cache) })
+    })
+}
+
+/// With a queue as well, whose ends trust each other.
+fn any_sizes() -> impl Strategy<Value = Sizes> {
+    let exchange = prop_oneof![Just(Exchange::Lanes), Just(Exchange::Queue)];
+    (sizes(), exchange).prop_map(|(sizes, exchange)| Sizes { exchange, ..sizes })
 }
 
 const fn geometry(count: u32) -> Geometry {
@@ -200,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn each_buffer_is_in_one_place(sizes in sizes(), steps in prop::collection::vec(step(), 0..120)) {
+    fn each_buffer_is_in_one_place(sizes in any_sizes(), steps in prop::collection::vec(step(), 0..120)) {
         let mut space = Plain::new(Side::Both);
         let b = space.buffers(&geometry(2 * sizes.count)).unwrap();
         let pair = build(&mut space, &sizes, 2, b).unwrap().remove(1);
@@ -324,7 +333,7 @@ impl<'r> Lied<'r> {
 fn pair(count: u32, cache: u32) -> (Pair<Plain>, Plain, Plain) {
     let mut space = Plain::new(Side::Both);
     let b = space.buffers(&geometry(count)).unwrap();
-    let pair = build(&mut space, &Sizes { count, cache }, 1, b).unwrap().remove(0);
+    let pair = build(&mut space, &Sizes::new(count, cache), 1, b).unwrap().remove(0);
     (pair, space.side(Side::Host), space.side(Side::Nic))
 }
 
@@ -377,7 +386,7 @@ fn a_buffer_is_let_in_once_and_given_once() {
 fn a_number_of_more_buffers_than_there_are_is_not_believed() {
     let mut space = Plain::new(Side::Both);
     let b = space.buffers(&geometry(6)).unwrap();
-    let (mut host, _) = build(&mut space, &Sizes { count: 6, cache: 0 }, 1, b).unwrap().remove(0);
+    let (mut host, _) = build(&mut space, &Sizes::new(6, 0), 1, b).unwrap().remove(0);
     let mut h = space.side(Side::Host);
     (0..8).for_each(|k| space.poke("pool.nic.slot", 0, k, 1)); // one of the NIC's
     for lie in [7, u64::MAX] {
@@ -409,8 +418,42 @@ fn a_dead_peer_loses_no_buffer() {
 
 #[test]
 fn what_cannot_work_is_named() {
-    let told = |count, cache| Sizes { count, cache }.validate().unwrap_err().to_string();
+    let told = |count, cache| Sizes::new(count, cache).validate().unwrap_err().to_string();
     assert_eq!(told(1, 0), "pool: 1 buffers of two sides; allowed: 2 to 16777216");
     assert_eq!(told(12, 5), "pool: an end's cache of 5 for 12 buffers; allowed: up to 4, a third of them");
-    assert!(Sizes { count: 12, cache: 4 }.validate().is_ok());
+    assert!(Sizes::new(12, 4).validate().is_ok());
+}
+
+/// Without stacks, what one side frees the other one takes from its lane. From a queue whoever is first takes the oldest.
+#[test]
+fn without_stacks_buffers_come_from_where_they_were_given() {
+    for (exchange, gets) in [(Exchange::Lanes, 0), (Exchange::Queue, 2)] {
+        let mut space = Plain::new(Side::Both);
+        let b = space.buffers(&geometry(8)).unwrap();
+        let sizes = Sizes { exchange, ..Sizes::new(8, 0) };
+        let (mut host, mut nic) = build(&mut space, &sizes, 1, b).unwrap().remove(0);
+        let (mut h, mut n) = (space.side(Side::Host), space.side(Side::Nic));
+        let mut out = [Buf(u64::MAX); 8];
+        assert_eq!(host.take(&mut h, &mut out), 4, "its half of them");
+        host.give(&mut h, &out[..4]);
+        assert_eq!(host.take(&mut h, &mut out[..2]), gets, "{exchange:?}");
+        let mut rest = [Buf(u64::MAX); 8];
+        nic.flush(&mut n);
+        assert_eq!(host.take(&mut h, &mut rest), 8 - gets, "all others, from either way: {exchange:?}");
+    }
+}
+
+/// The order in which a side takes its first buffers.
+#[test]
+fn a_fill_decides_on_neighbours() {
+    for (fill, want) in [(Fill::Apart, [[6, 4, 2], [7, 5, 3]]), (Fill::Sequential, [[0, 1, 2], [4, 5, 6]])] {
+        let mut space = Plain::new(Side::Both);
+        let b = space.buffers(&geometry(8)).unwrap();
+        let (host, nic) = build(&mut space, &Sizes { fill, ..Sizes::new(8, 2) }, 1, b).unwrap().remove(0);
+        for (mut end, side, want) in [(host, Side::Host, want[0]), (nic, Side::Nic, want[1])] {
+            let mut out = [Buf(u64::MAX); 3];
+            assert_eq!(end.take(&mut space.side(side), &mut out), 3);
+            assert_eq!(out, want.map(Buf), "{fill:?} {side:?}");
+        }
+    }
 }

@@ -2,8 +2,8 @@
 //!
 //! `setup` reads the options of a comparison, `point` is one run of the model, `span` the time in which it counts,
 //! `search` the largest load without a drop. `jobs` runs many points at once and gives their `row`s. `queues`,
-//! `transfer`, `operations` and `link` are systems of another kind, whose numbers are `measured`. `rules` runs a capture
-//! through flow tables.
+//! `transfer`, `operations`, `link` and `loopback` are systems of another kind, whose numbers are `measured`. `rules`
+//! runs a capture through flow tables.
 
 mod alone;
 pub(crate) mod capture;
@@ -11,6 +11,7 @@ pub(crate) mod fields;
 pub(crate) mod interfaces;
 pub(crate) mod jobs;
 pub(crate) mod link;
+pub(crate) mod loopback;
 pub(crate) mod measured;
 pub(crate) mod operations;
 pub(crate) mod point;

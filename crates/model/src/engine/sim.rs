@@ -43,6 +43,11 @@ impl Sim {
         self
     }
 
+    /// Cores ask for lines before they write them, as our rings say.
+    pub(crate) fn asks_ahead(&mut self) {
+        self.machine.ahead = true;
+    }
+
     /// What the caches have counted.
     pub fn counts(&self) -> Counts {
         self.machine.hierarchy.counts

@@ -47,6 +47,12 @@ impl<M: Memory> Side<M> {
         self.end.give(m, bufs);
     }
 
+    /// As many frames of one segment as there is room for, `most` at most: a look before they are made.
+    #[inline]
+    pub fn room(&mut self, m: &mut M, most: usize) -> usize {
+        inside!(&mut self.lanes, lanes => lanes.tx.room(m, most))
+    }
+
     /// Sends as many whole frames of `segs` as there is room for; the segments taken. Their buffers are the other side's
     /// from then on. A frame with a buffer that this side does not hold is counted, and goes nowhere.
     #[inline]

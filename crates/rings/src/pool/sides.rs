@@ -10,7 +10,8 @@
 //!
 //! An end keeps a stack of free buffers for itself (§3.3): what its side freed last, it takes first. What exceeds the
 //! stack's limit goes to the other end, the oldest first, which therefore is in no cache. There is no lock, and no
-//! word that both sides write: a peer that dies holds nothing that this side waits for.
+//! word that both sides write: a peer that dies holds nothing that this side waits for. What the paper compares with has
+//! other [`Sizes`]: no stacks, and one queue of both ends, whose words `sides/exchange.rs` has.
 //!
 //! No slot is overwritten before it is read, though no word tells of the way back:
 //!
@@ -23,11 +24,18 @@
 //! another buffer is counted and dropped. A peer that names a buffer twice, or one that it never had, therefore gains
 //! nothing, and one that it does not name is lost to itself. What the peer has, it may overwrite at any time.
 
+mod exchange;
+mod sizes;
+
 use memory::{Buf, Class, Fault, Field, Memory, Side, Space};
 
 use super::stack::Stack;
 use crate::contract::Buffers;
 use crate::sizes::SizeError;
+use exchange::{Queue, Way};
+
+pub use exchange::Exchange;
+pub use sizes::{Fill, Sizes};
 
 // ## Words
 
@@ -44,44 +52,13 @@ const HOST: [Field; 2] =
 const NIC: [Field; 2] =
     [slot("pool.nic.slot", Side::Nic, Side::Host), given("pool.nic.given", Side::Nic, Side::Host)];
 
-// ## Sizes
-
-/// The most buffers of a pair.
-const MOST: u32 = 1 << 24;
-
-/// Sizes of one pair of ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sizes {
-    /// Buffers of the pair.
-    pub count: u32,
-    /// Free buffers that an end keeps; above 1.5 times as many it gives the rest to the other end.
-    pub cache: u32,
-}
-
-impl Sizes {
-    /// # Errors
-    /// Names what is wrong and what is allowed.
-    pub fn validate(&self) -> Result<(), SizeError> {
-        let Sizes { count, cache } = *self;
-        if !(2..=MOST).contains(&count) {
-            return Err(SizeError::new(format!("pool: {count} buffers of two sides; allowed: 2 to {MOST}")));
-        }
-        // Twice 1.5 times the cache: else both ends together could keep all there is.
-        if cache > count / 3 {
-            let what = format!("allowed: up to {}, a third of them", count / 3);
-            return Err(SizeError::new(format!(
-                "pool: an end's cache of {cache} for {count} buffers; {what}"
-            )));
-        }
-        Ok(())
-    }
-}
+// ## Set-up
 
 /// A host's end and the NIC's.
 pub type Pair<M> = (End<M>, End<M>);
 
-/// `pairs` of ends. Pair `p` has the buffers `p * count..(p + 1) * count` of `buffers`; at first every other one is
-/// the NIC's, so that neither side has two neighbours in address.
+/// `pairs` of ends. Pair `p` has the buffers `p * count..(p + 1) * count` of `buffers`; at first each side has half of
+/// them.
 ///
 /// # Errors
 /// A size is not allowed, or the space has no room.
@@ -97,10 +74,16 @@ pub fn build<S: Space>(
         let mut lane = |[slot, given]: [Field; 2]| -> Result<_, SizeError> {
             Ok((space.words(&slot.of(slots), pair)?, space.words(&given, pair)?))
         };
-        let lanes = [lane(HOST)?, lane(NIC)?];
+        let [host, nic] = match sizes.exchange {
+            Exchange::Lanes => {
+                let lanes = [lane(HOST)?, lane(NIC)?];
+                [0, 1].map(|own: usize| Way::lanes([lanes[own], lanes[1 - own]]))
+            }
+            Exchange::Queue => Queue::bind(space, slots, pair)?.map(Way::Queue),
+        };
         let first = u64::from(pair) * u64::from(sizes.count);
-        let end = |own: usize| End::new(sizes, first, own, [lanes[own], lanes[1 - own]], buffers);
-        Ok((end(0), end(1)))
+        let end = |own, way| End::new(sizes, first, own, way, buffers);
+        Ok((end(0, host), end(1, nic)))
     };
     (0..pairs).map(pair).collect()
 }
@@ -118,9 +101,6 @@ enum Place {
     Away,
 }
 
-/// The slots of one direction, and the number of buffers that were given in it.
-type Lane<M> = (<M as Memory>::Words<1>, <M as Memory>::Words<1>);
-
 /// One side's end of a pair, for one agent. Both sides' ends do the same.
 pub struct End<M: Memory> {
     free: Stack,
@@ -132,12 +112,7 @@ pub struct End<M: Memory> {
     cache: usize,
     /// Beyond this the stack is flushed down to `cache`.
     limit: usize,
-    /// To the other end, and how many went there. Ours, always fresh.
-    to: Lane<M>,
-    given: u64,
-    /// From the other end, and how many were read.
-    from: Lane<M>,
-    taken: u64,
+    way: Way<M>,
     buffers: M::Buffers,
     /// The other side is gone: nothing comes from there or goes there.
     alone: bool,
@@ -150,22 +125,23 @@ pub struct End<M: Memory> {
 }
 
 impl<M: Memory> End<M> {
-    fn new(sizes: &Sizes, first: u64, own: usize, [to, from]: [Lane<M>; 2], buffers: M::Buffers) -> End<M> {
+    fn new(sizes: &Sizes, first: u64, own: usize, way: Way<M>, buffers: M::Buffers) -> End<M> {
+        let count = sizes.count as usize;
         let cache = sizes.cache as usize;
-        let ours = |i: u32| i as usize % 2 == own;
         let mut free = Stack::new(sizes.count);
-        (0..sizes.count).filter(|i| ours(*i)).for_each(|i| free.push(i));
+        let mut places = vec![Place::Away; count].into_boxed_slice();
+        for i in sizes.fill.of(count, own) {
+            free.push(i as u32);
+            places[i] = Place::Free;
+        }
         End {
             free,
-            places: (0..sizes.count).map(|i| if ours(i) { Place::Free } else { Place::Away }).collect(),
+            places,
             first,
             held: 0,
             cache,
             limit: cache + cache / 2,
-            to,
-            given: 0,
-            from,
-            taken: 0,
+            way,
             buffers,
             alone: false,
             shortages: 0,
@@ -286,41 +262,36 @@ impl<M: Memory> End<M> {
         self.places.get_mut(usize::try_from(i).ok()?)
     }
 
-    /// Gives the oldest free buffers to the other end until `keep` are left: one release for all of them.
+    /// Gives the oldest free buffers away until `keep` are left: one release for all of them.
     #[cold]
     fn spill(&mut self, m: &mut M, keep: usize) {
         if self.alone || self.free.len() <= keep {
             return;
         }
-        let (slots, mut given) = (self.to.0, self.given);
-        let (first, places) = (self.first, &mut self.places);
+        self.way.begin_put(m);
+        let (way, first, places) = (&mut self.way, self.first, &mut self.places);
         self.free.drain_oldest(keep, |i| {
             if let Some(place) = places.get_mut(i as usize) {
                 *place = Place::Away;
             }
-            m.write(slots, given, [first + u64::from(i)]);
-            given = given.wrapping_add(1);
+            way.put(m, first + u64::from(i));
         });
-        self.given = given;
-        m.release(self.to.1, 0, given); // pairs with the acquire in `load`
+        self.way.end_put(m);
     }
 
-    /// Reads up to `want` of the buffers that the other end gave; whether there is a free one now.
+    /// Takes up to `want` of the buffers that were given; whether there is a free one now.
     #[cold]
     fn load(&mut self, m: &mut M, want: usize) -> bool {
         if self.alone {
             return false;
         }
-        let there = m.acquire(self.from.1, 0).wrapping_sub(self.taken); // pairs with the release in `spill`
-        if there > self.places.len() as u64 {
-            self.lies += 1; // more than there are: which of them is true is not known
-            return false;
-        }
-        let (from, slots, end) = (self.taken, self.from.0, self.taken.wrapping_add(there.min(want as u64)));
-        self.taken = end;
-        let (first, buffers, places) = (self.first, self.buffers, &mut self.places);
-        let entered = self.free.push_all((from..end).filter_map(|at| {
-            let [raw] = m.read(slots, at);
+        let there = self.way.begin_get(m);
+        let lie = there > self.places.len() as u64;
+        self.lies += u64::from(lie); // more than there are: which of them is true is not known
+        let wanted = if lie { 0 } else { there.min(want as u64) };
+        let (way, first, buffers, places) = (&mut self.way, self.first, self.buffers, &mut self.places);
+        let entered = self.free.push_all((0..wanted).filter_map(|_| {
+            let raw = way.get(m);
             let i = m.check(buffers, raw, 0).ok()?.0.wrapping_sub(first);
             match places.get_mut(usize::try_from(i).ok()?) {
                 Some(place @ Place::Away) => {
@@ -330,7 +301,8 @@ impl<M: Memory> End<M> {
                 _ => None,
             }
         }));
-        self.lies += end.wrapping_sub(from) - entered;
+        self.lies += wanted - entered;
+        self.way.end_get(m);
         self.free.len() > 0
     }
 }

@@ -122,7 +122,7 @@ fn send(m: &mut CheckedView, side: &mut Side<CheckedView>, segment: Segment) {
 
 fn exchange(mut space: CheckedSpace, sizes: &Sizes, frames: u8) {
     let b = buffers(&mut space, 2);
-    let pool = sides::Sizes { count: 2, cache: 0 };
+    let pool = sides::Sizes::new(2, 0);
     let (mut host, mut nic) = connect(&mut space, sizes, &pool, 1, b).unwrap().remove(0);
     let space = space.share();
     let mut m = space.view(Of::Nic);

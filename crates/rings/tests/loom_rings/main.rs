@@ -26,7 +26,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 43] = [
+const SCENARIOS: [Scenario; 44] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
@@ -35,6 +35,7 @@ const SCENARIOS: [Scenario; 43] = [
     tx::RESTARTED,
     pool::STACK,
     sides::EXCHANGED,
+    sides::QUEUED,
     shring::SHARED,
     shring::TOGETHER,
     shring::DRAINED,

@@ -3,11 +3,14 @@
 use memory::checked::{CheckedBuffers, CheckedSpace, CheckedView, Scenario, spawn};
 use memory::{Buf, Memory, Side, Touch};
 use rings::Buffers;
-use rings::pool::sides::{End, Sizes, build};
+use rings::pool::sides::{End, Exchange, Sizes, build};
 
 use crate::oracle::buffers;
 
-pub(crate) const EXCHANGED: Scenario = Scenario { name: "pool of two sides, 2 buffers", run };
+pub(crate) const EXCHANGED: Scenario =
+    Scenario { name: "pool of two sides, 2 buffers", run: |space| run(space, Exchange::Lanes) };
+pub(crate) const QUEUED: Scenario =
+    Scenario { name: "pool of two sides, one queue, 2 buffers", run: |space| run(space, Exchange::Queue) };
 
 /// Takes what there is, uses it as only an owner may, gives it back; three times.
 fn work(m: &mut CheckedView, end: &mut End<CheckedView>, b: CheckedBuffers) {
@@ -21,9 +24,10 @@ fn work(m: &mut CheckedView, end: &mut End<CheckedView>, b: CheckedBuffers) {
     }
 }
 
-fn run(mut space: CheckedSpace) {
+fn run(mut space: CheckedSpace, exchange: Exchange) {
     let b = buffers(&mut space, 2);
-    let (mut host, mut nic) = build(&mut space, &Sizes { count: 2, cache: 0 }, 1, b).unwrap().remove(0);
+    let (mut host, mut nic) =
+        build(&mut space, &Sizes { exchange, ..Sizes::new(2, 0) }, 1, b).unwrap().remove(0);
     let space = space.share();
     let mut m = space.view(Side::Nic);
     let thread = spawn(move || {
@@ -44,4 +48,9 @@ fn run(mut space: CheckedSpace) {
 #[test]
 fn a_buffer_is_on_one_side() {
     crate::passes(EXCHANGED);
+}
+
+#[test]
+fn a_queued_buffer_is_taken_once() {
+    crate::passes(QUEUED);
 }

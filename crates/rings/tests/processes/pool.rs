@@ -13,7 +13,7 @@ use crate::other::{ENDLESS, Ended, Other, PATIENCE};
 
 const FRAMES: u64 = 200_000;
 const COUNT: u32 = 64;
-const SIZES: Sizes = Sizes { count: COUNT, cache: 8 };
+const SIZES: Sizes = Sizes::new(COUNT, 8);
 const GEOMETRY: Geometry = Geometry::plain(COUNT, 128);
 /// Frames that are passed on: the buffer, and the frame's number from 1 on. It has room for all buffers, so it cannot
 /// overflow.

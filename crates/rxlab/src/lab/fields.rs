@@ -142,6 +142,18 @@ const TRANSFER: [Field; 14] = [
     f("unfinished", "unfinished connections", "", |_| f64::NAN),
 ];
 
+/// Fields of a loopback beside those of a report, see `loopback.rs`.
+const LOOPBACK: [Field; 8] = [
+    f("latency_p50_ns", "median latency", "ns", |_| f64::NAN),
+    f("latency_p99_ns", "p99 latency", "ns", |_| f64::NAN),
+    f("lost", "lost or wrong", "frames", |_| f64::NAN),
+    f("link_pct", "load of the link", "%", |_| f64::NAN),
+    f("host_reads", "lines that the host reads over the link", "a frame", |_| f64::NAN),
+    f("host_rfos", "lines that it takes to write them", "a frame", |_| f64::NAN),
+    f("nic_reads", "lines that the NIC reads over the link", "a frame", |_| f64::NAN),
+    f("nic_rfos", "lines that it takes to write them", "a frame", |_| f64::NAN),
+];
+
 /// The fields of a row, by name.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     FIELDS.iter().chain([&NO_DROP]).map(|f| f.name)
@@ -153,7 +165,15 @@ pub(crate) fn all_names() -> impl Iterator<Item = &'static str> {
 }
 
 fn all() -> impl Iterator<Item = &'static Field> {
-    FIELDS.iter().chain([&NO_DROP]).chain(&SLICE).chain(&QUEUE).chain(&RULES).chain(&LINK).chain(&TRANSFER)
+    FIELDS
+        .iter()
+        .chain([&NO_DROP])
+        .chain(&SLICE)
+        .chain(&QUEUE)
+        .chain(&RULES)
+        .chain(&LINK)
+        .chain(&TRANSFER)
+        .chain(&LOOPBACK)
 }
 
 /// The description of a field, `None` for an unknown name.

@@ -113,6 +113,8 @@ pub(crate) enum Kind {
     Rules,
     /// `rxlab link`: a coherent link, and stores to a card.
     Link,
+    /// Loopbacks over a coherent NIC or a card; they have no command of their own.
+    Loopback,
 }
 
 /// How a point of kind `compare` is run.

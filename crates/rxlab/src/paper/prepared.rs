@@ -8,7 +8,7 @@ use crate::fail::Fail;
 use crate::lab::jobs::{Job, Pair};
 use crate::lab::measured::Measured;
 use crate::lab::setup::Setup;
-use crate::lab::{link, operations, queues, transfer};
+use crate::lab::{link, loopback, operations, queues, transfer};
 use crate::paper::at::At;
 use crate::paper::figure::{Figure, Overrides};
 use crate::paper::plan::{Kind, Plan, Runs, Series};
@@ -43,21 +43,29 @@ enum Other {
     Rules(operations::Options),
     /// A coherent link.
     Link(Box<link::Asked>),
+    /// Frames there and back, and the command that has them.
+    Loopback(Box<loopback::Options>, String),
     /// A run of the model, once.
     Single(Box<Single>),
 }
 
 impl Other {
-    fn new(kind: Kind, series: &Series, words: &[String], overrides: Overrides) -> Result<Other, Fail> {
-        if kind == Kind::Queue {
+    fn new(plan: &Plan, series: &Series, words: &[String], overrides: Overrides) -> Result<Other, Fail> {
+        if plan.kind == Kind::Loopback {
+            let mut options = loopback::Options::parse(words)?;
+            options.sampling = overrides.sampling.unwrap_or(options.sampling);
+            let command = format!("rxlab experiment run {}", plan.id);
+            return Ok(Other::Loopback(Box::new(options), command));
+        }
+        if plan.kind == Kind::Queue {
             let mut options = queues::Options::parse(words)?;
             options.seed = overrides.seed;
             return Ok(Other::Queue(options));
         }
-        if kind == Kind::Rules {
+        if plan.kind == Kind::Rules {
             return Ok(Other::Rules(operations::Options::parse(words)?));
         }
-        if kind == Kind::Link {
+        if plan.kind == Kind::Link {
             return Ok(Other::Link(Box::new(link::Options::parse(words)?)));
         }
         let mut words = words.to_vec();
@@ -77,6 +85,7 @@ impl Other {
             Other::Tcp(options) => Some(PathBuf::from(&options.server)),
             Other::Rules(options) => Some(PathBuf::from(&options.server)),
             Other::Link(asked) => Some(PathBuf::from(asked.server())),
+            Other::Loopback(options, _) => Some(PathBuf::from(&options.server)),
             Other::Found(_) | Other::Queue(_) | Other::Single(_) => None,
         }
     }
@@ -89,6 +98,7 @@ impl Other {
             Other::Tcp(options) => options.measure()?,
             Other::Rules(options) => options.measure()?,
             Other::Link(asked) => asked.single()?,
+            Other::Loopback(options, command) => options.measured(command)?,
             Other::Single(single) => return single.points(x),
         };
         Ok(vec![(x, found)])
@@ -108,7 +118,7 @@ impl Prepared {
             let named = |e: Fail| Fail::new(format!("{}: series {}: {e}", plan.id, series.id));
             for (x, words) in plan.points(series) {
                 if plan.kind != Kind::Compare {
-                    let other = Other::new(plan.kind, series, &words, overrides).map_err(named)?;
+                    let other = Other::new(&plan, series, &words, overrides).map_err(named)?;
                     inputs.extend(other.input());
                     others.push((index, x, other));
                     continue;

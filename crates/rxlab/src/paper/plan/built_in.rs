@@ -57,6 +57,15 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "ccnic/fig7",
     "ccnic/fig8",
     "ccnic/fig9",
+    "ccnic/fig11",
+    "ccnic/fig12",
+    "ccnic/fig13",
+    "ccnic/fig14a",
+    "ccnic/fig14b",
+    "ccnic/fig15",
+    "ccnic/fig16",
+    "ccnic/fig17",
+    "ccnic/fig18",
     "ccnic/fig19",
 ];
 

@@ -1,0 +1,258 @@
+//! A loopback over a coherent NIC or a card behind PCIe: its options, and what it reaches.
+
+use clap::Args;
+use memory::{Ps, Stores};
+use model::bench::loopback::{Accesses, Card, Load, Pool, Setup, accesses, loopback};
+use model::profile::Server;
+use rings::Choice;
+use rings::ccnic::{Back, Homing, Layout, Signal};
+use rings::pool::sides::{Exchange, Fill};
+
+use crate::fail::Fail;
+use crate::lab::alone;
+use crate::lab::measured::Measured;
+
+/// Frames of a pair that are under way where as many as possible are to come back.
+const FULL: u32 = 256;
+
+/// Interfaces and pools that are compared, with the names that options have.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Nic {
+    Ccnic,
+    E810,
+    CardE810,
+    CardCx6,
+}
+
+impl Choice for Nic {
+    const ALL: &'static [(&'static str, Nic)] = &[
+        ("ccnic", Nic::Ccnic),
+        ("e810", Nic::E810),
+        ("card-e810", Nic::CardE810),
+        ("card-cx6", Nic::CardCx6),
+    ];
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Owner {
+    Shared,
+    Host,
+}
+
+impl Choice for Owner {
+    const ALL: &'static [(&'static str, Owner)] = &[("shared", Owner::Shared), ("host", Owner::Host)];
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Written {
+    Cached,
+    Streaming,
+}
+
+impl Choice for Written {
+    const ALL: &'static [(&'static str, Written)] =
+        &[("cached", Written::Cached), ("streaming", Written::Streaming)];
+}
+
+/// Reads one of a few names.
+fn choice<T: Choice>(text: &str) -> Result<T, String> {
+    let found = T::ALL.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
+    found.ok_or_else(|| {
+        let names: Vec<_> = T::ALL.iter().map(|(name, _)| *name).collect();
+        format!("allowed: {}", names.join(", "))
+    })
+}
+
+/// A loopback, and how it is measured.
+#[derive(Args, Clone, Debug)]
+pub(crate) struct Options {
+    /// Server profile
+    #[arg(long, value_name = "NAME", default_value = "icx")]
+    pub server: String,
+    /// The interface: ccnic, a card's of today over the same link (e810), or a card itself behind PCIe
+    #[arg(long, value_name = "ccnic|e810|card-e810|card-cx6", default_value = "ccnic", value_parser = choice::<Nic>)]
+    nic: Nic,
+    /// Threads of each side [default: the server's cores]
+    #[arg(long, value_name = "N")]
+    pairs: Option<u32>,
+    /// Bytes of a frame
+    #[arg(long, value_name = "N", default_value_t = 64)]
+    bytes: u16,
+    /// Where the signal of an entry is
+    #[arg(long, value_name = "inline|register", value_parser = choice::<Signal>)]
+    signal: Option<Signal>,
+    /// How descriptors lie in lines
+    #[arg(long, value_name = "group|pad|pack|dense", value_parser = choice::<Layout>)]
+    layout: Option<Layout>,
+    /// How an entry comes back to its writer
+    #[arg(long, value_name = "clear|credit", value_parser = choice::<Back>)]
+    back: Option<Back>,
+    /// Whose memory a lane lies in
+    #[arg(long, value_name = "writer|reader|host|nic", value_parser = choice::<Homing>)]
+    homing: Option<Homing>,
+    /// Who takes and gives back buffers
+    #[arg(long, value_name = "shared|host", value_parser = choice::<Owner>)]
+    pool: Option<Owner>,
+    /// Free buffers that a thread keeps; 0 is a pool without stacks
+    #[arg(long, value_name = "N")]
+    cache: Option<u32>,
+    /// How buffers of a shared pool get to the other side
+    #[arg(long, value_name = "lanes|queue", value_parser = choice::<Exchange>)]
+    exchange: Option<Exchange>,
+    /// Their order at first
+    #[arg(long, value_name = "apart|sequential", value_parser = choice::<Fill>)]
+    fill: Option<Fill>,
+    /// Bytes from one buffer to the next, all for frames [default: 128 for frames that fit, else 4096]
+    #[arg(long, value_name = "N")]
+    stride: Option<u32>,
+    /// How frames are written
+    #[arg(long, value_name = "cached|streaming", value_parser = choice::<Written>)]
+    stores: Option<Written>,
+    /// Frames that are sent together
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    tx_burst: usize,
+    /// Frames that are received together
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    rx_burst: usize,
+    /// Hosts look at each burst which frames are sent
+    #[arg(long)]
+    completions: bool,
+    /// The NIC's threads are cores of the host's node
+    #[arg(long)]
+    one_node: bool,
+    /// Frames of a pair under way [default: as many as there may be]
+    #[arg(long, value_name = "N", conflicts_with = "load")]
+    in_flight: Option<u32>,
+    /// Share of the highest rate that is sent
+    #[arg(long, value_name = "SHARE")]
+    load: Option<f64>,
+    /// Count what crosses the link from one frame of a pair to another, in place of a time
+    #[arg(long, value_name = "FROM:TO", conflicts_with = "load")]
+    frames: Option<String>,
+    /// Simulated before anything counts, us
+    #[arg(long, value_name = "US", default_value_t = 500)]
+    warm_us: u64,
+    /// Simulated while all counts, us
+    #[arg(long, value_name = "US", default_value_t = 200)]
+    span_us: u64,
+    /// One cache set in so many is simulated
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub sampling: u32,
+}
+
+fn failed(e: &model::bench::Error) -> Fail {
+    Fail::new(e.to_string())
+}
+
+impl Options {
+    /// Reads options as a plan has them.
+    ///
+    /// # Errors
+    /// In one line: the option that is not allowed.
+    pub(crate) fn parse(words: &[String]) -> Result<Options, Fail> {
+        let options: Options = alone::parse(words)?;
+        options.setup()?;
+        options.window()?;
+        for (flag, us) in [("warm-us", options.warm_us), ("span-us", options.span_us)] {
+            if !(1..=1_000_000).contains(&us) {
+                return Err(Fail::new(format!("--{flag} {us}: allowed: 1 to 1000000")));
+            }
+        }
+        match options.load {
+            Some(load) if !(0.01..=1.0).contains(&load) => {
+                Err(Fail::new(format!("--load {load}: allowed: 0.01 to 1")))
+            }
+            _ => Ok(options),
+        }
+    }
+
+    fn setup(&self) -> Result<(Server, Setup), Fail> {
+        let server = Server::by_name(&self.server).map_err(|e| Fail::new(format!("--server: {e}")))?;
+        let mut setup = match self.nic {
+            Nic::Ccnic => Setup::new(self.bytes),
+            Nic::E810 => Setup::e810(self.bytes),
+            Nic::CardE810 => Setup::card(Card::E810, self.bytes),
+            Nic::CardCx6 => Setup::card(Card::Cx6, self.bytes),
+        };
+        fn put<T: Copy>(to: &mut T, from: Option<T>) {
+            *to = from.unwrap_or(*to);
+        }
+        put(&mut setup.lanes.signal, self.signal);
+        put(&mut setup.lanes.layout, self.layout);
+        put(&mut setup.lanes.back, self.back);
+        put(&mut setup.lanes.homing, self.homing);
+        put(&mut setup.cache, self.cache);
+        put(&mut setup.exchange, self.exchange);
+        put(&mut setup.fill, self.fill);
+        match self.pool {
+            Some(Owner::Shared) => setup.pool = Pool::Shared,
+            Some(Owner::Host) => setup.pool = Pool::Host,
+            None => {}
+        }
+        if let Some(stride) = self.stride {
+            setup.buffers = memory::Geometry::plain(setup.buffers.count, stride);
+        }
+        if let Some(Written::Streaming) = self.stores {
+            setup.buffers = setup.buffers.stored(Stores::Streaming);
+        }
+        setup.pairs = self.pairs.unwrap_or(server.cores);
+        setup.load = Load::InFlight(self.in_flight.unwrap_or(FULL));
+        (setup.tx_burst, setup.rx_burst) = (self.tx_burst, self.rx_burst);
+        (setup.completions, setup.one_node, setup.sampling) =
+            (self.completions, self.one_node, self.sampling);
+        setup.check(&server).map_err(|e| failed(&e))?;
+        Ok((server, setup))
+    }
+
+    /// The frames between which crossings count.
+    fn window(&self) -> Result<Option<[u64; 2]>, Fail> {
+        let Some(text) = &self.frames else { return Ok(None) };
+        let ends = text.split_once(':').and_then(|(from, to)| Some([from.parse().ok()?, to.parse().ok()?]));
+        match ends {
+            Some([from, to]) if from < to && to <= 10_000_000 => Ok(Some([from, to])),
+            _ => Err(Fail::new(format!("--frames {text}: allowed: FROM:TO, ascending, up to 10000000"))),
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// A value that is not allowed.
+    pub(crate) fn measure(&self) -> Result<Vec<(&'static str, f64)>, Fail> {
+        let (server, mut setup) = self.setup()?;
+        if let Some([from, to]) = self.window()? {
+            return Ok(crossings(accesses(&server, &setup, from, to).map_err(|e| failed(&e))?).to_vec());
+        }
+        let (warm, span) = (Ps::from_us(self.warm_us), Ps::from_us(self.span_us));
+        let run = |setup: &Setup| loopback(&server, setup, warm, span).map_err(|e| failed(&e));
+        let mut found = run(&setup)?;
+        if let Some(load) = self.load {
+            setup.load = Load::Rate(found.mpps * load * 1e6);
+            found = run(&setup)?;
+        }
+        let ns = |at: Ps| at.0 as f64 / 1e3;
+        let mut fields = vec![
+            ("mpps", found.mpps),
+            ("throughput_gbps", found.gbps),
+            ("latency_p50_ns", ns(found.median)),
+            ("latency_p99_ns", ns(found.p99)),
+            ("lost", (found.lost + found.wrong) as f64),
+            ("link_pct", found.link[0].max(found.link[1]) * 100.0),
+        ];
+        fields.extend(crossings(found.accesses));
+        Ok(fields)
+    }
+
+    /// Runs it for a figure, whose command is `reproduce`.
+    ///
+    /// # Errors
+    /// A value that is not allowed.
+    pub(crate) fn measured(&self, reproduce: String) -> Result<Measured, Fail> {
+        Ok(Measured { fields: self.measure()?, reproduce })
+    }
+}
+
+/// Lines of each side for a frame.
+fn crossings([host, nic]: [Accesses; 2]) -> [(&'static str, f64); 4] {
+    [("host_reads", host.reads), ("host_rfos", host.rfos), ("nic_reads", nic.reads), ("nic_rfos", nic.rfos)]
+}

@@ -177,6 +177,10 @@ fn every_packet_comes_once_whole_and_in_order() {
     let (took, rate) = (side.start.elapsed(), side.rate());
     assert_eq!((side.sent[1], side.got[1]), (packets(), packets()));
     assert!(other.ends(), "the other side");
+    assert!(
+        !side.channel.is_alive(),
+        "a call that finds nothing looks once a millisecond: this one looks at once"
+    );
     // Nothing more came, and each buffer is here.
     assert!(matches!(side.channel.receive(&mut [NONE]), Err(Error::Gone)));
     side.channel.reclaim().unwrap();

@@ -85,7 +85,7 @@ impl<'r> Buffers<'r> {
 
     /// The words that `len` bytes at `off` of a frame lie in, and the byte of the first where they begin.
     #[inline(always)]
-    fn place(self, buf: Buf, off: u32, len: usize) -> Option<(&'r [AtomicU64], usize)> {
+    pub(super) fn place(self, buf: Buf, off: u32, len: usize) -> Option<(&'r [AtomicU64], usize)> {
         if buf.0 >= u64::from(self.count) || off > self.room || len > (self.room - off) as usize {
             return None;
         }

@@ -95,6 +95,31 @@ fn any_number_is_a_buffers_own_bytes_or_none() {
 }
 
 #[test]
+fn any_bytes_of_a_frame_lie_in_its_buffer_or_are_refused() {
+    for g in geometries() {
+        let region = Region::new(1 << 16, Backing::Heap).unwrap();
+        let b: Buffers<'_> = (&region).buffers(&g).unwrap();
+        let base = b.base().addr().get();
+        let numbers = [0, u64::from(g.count) - 1, u64::from(g.count), u64::MAX];
+        for (raw, off) in numbers.into_iter().flat_map(|raw| beside(g.room).map(move |off| (raw, off))) {
+            for len in beside(g.room) {
+                let place = b.place(crate::Buf(raw), off, len as usize);
+                let fits = u64::from(off) + u64::from(len) <= u64::from(g.room);
+                assert_eq!(place.is_some(), raw < g.count.into() && fits, "{len} B at {off} of {raw}");
+                let Some((words, at)) = place else { continue };
+                let (start, all) = (base + raw as usize * g.stride as usize, bytes_of(words));
+                assert!(
+                    all.start >= start && all.end <= start + g.stride as usize,
+                    "{len} B at {off} of {raw}"
+                );
+                assert_eq!(all.start + at, start + (g.offset + off) as usize);
+                assert!(all.start + at + len as usize <= all.end);
+            }
+        }
+    }
+}
+
+#[test]
 fn any_offset_and_length_lie_in_the_room() {
     for g in geometries() {
         let region = Region::new(1 << 16, Backing::Heap).unwrap();

@@ -49,7 +49,7 @@ fn bad_values_are_told_in_one_line() {
     refused("compare --app kv", &["--app kv", "kv:put=PERCENT"]);
     refused("compare --workload kv:put=95", &["kv:put=95", "--steer port"]);
     refused("compare --workload kv:put=x", &["put=PERCENT"]);
-    refused("live --app kv", &["requests"]);
+    refused("live --app kv --interfaces corec", &["corec", "partition of kv"]);
     refused("compare --target-reads 5", &["--target-reads 5", "--app nf"]);
     refused("compare --app nf --target-reads 100001", &["--target-reads 100001", "0 to 100000"]);
     refused("compare --steer dice", &["--steer", "dice", "rss, port"]);

@@ -52,7 +52,7 @@ pub(crate) struct What {
     /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send), kv (answer requests)
     #[arg(long, value_name = "A", default_value = "check")]
     pub app: String,
-    /// Requests for kv: kv:put=PERCENT[,objects=fixed|ads|geo][,keys=N][,zipf=S]. First each key is put, beside the
+    /// Requests for kv: `kv:put=PERCENT`, with `,objects=fixed|ads|geo`, `,keys=N` and `,zipf=S` at will. First each key is put, beside the
     /// frames of --packets [default with --app kv: kv:put=5,objects=ads,keys=100k,zipf=0.75]
     #[arg(long, value_name = "W")]
     pub workload: Option<String>,

@@ -14,6 +14,8 @@ use crate::args::{Meet, Wire};
 const LOOK: Duration = Duration::from_millis(50);
 /// Looks at a dead side for which its frames wait to be received, about a second. Nobody may poll, so it is not for ever.
 const LEFT: u32 = 20;
+/// Reasons without a link that are remembered, so that they are not told again.
+const REASONS: usize = 8;
 
 /// What the driver is told of a port's link, on the keeper's thread.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +44,7 @@ impl Told {
 /// Makes links while the port is started, one after the other.
 pub(super) fn keep(line: &Line, wire: &Wire, told: Told) {
     let mut door = Door { wire, listener: None };
-    let mut said = String::new();
+    let mut said: Vec<String> = Vec::new();
     while line.is_open() {
         match door.look() {
             Ok(Some(channel)) => {
@@ -57,9 +59,11 @@ pub(super) fn keep(line: &Line, wire: &Wire, told: Told) {
             Err(e) => {
                 // Once: the other side may be as wrong for hours.
                 let why = e.to_string();
-                if why != said {
+                // Two reasons may take turns: each is told once, of the last few.
+                if !said.contains(&why) {
                     told.tell(false, Some(&why));
-                    said = why;
+                    said.truncate(REASONS - 1);
+                    said.insert(0, why);
                 }
                 park_timeout(LOOK);
             }

@@ -133,6 +133,9 @@ static void run(struct side *side, uint64_t frames)
 	struct ccnic_segment segs[BURST];
 	while (side->sent < frames || side->got < frames) {
 		uint64_t sent = side->sent < frames ? push(side, frames) : 0;
+		/* The other side ends with the last one, at once perhaps. */
+		if (side->sent == frames && side->got == frames)
+			break;
 		/* Asleep where there is nothing to send; for a moment only where there is no room. */
 		int patience = side->sent < frames ? 1 : PATIENCE_MS;
 		int n = sent ? ccnic_rx_burst(side->channel, segs, BURST)

@@ -12,6 +12,7 @@ mod back;
 mod card;
 mod check;
 mod client;
+pub mod clock;
 mod config;
 mod core;
 mod flows;

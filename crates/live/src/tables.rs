@@ -7,7 +7,6 @@
 
 mod beside;
 mod changes;
-mod clock;
 mod keys;
 mod look_ups;
 

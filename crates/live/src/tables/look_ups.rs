@@ -4,9 +4,9 @@ use std::time::{Duration, Instant};
 
 use flow::{BURST, Ending, Key, Reader};
 
-use super::clock::{ns, ticks};
 use super::keys::{self, Order};
 use super::{BATCH, Tables};
+use crate::clock::{ns, ticks};
 
 /// What look-ups took.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 
 use super::{HEADER, KEY, VALUE};
 
-/// Bytes of a key where values differ: a hash of 128 bits, by which CliqueMap knows keys.
+/// Bytes of a key where values differ: assumed (A95), as room for a hash of 128 bits.
 const HASHED: u16 = 16;
 /// The largest IP packet where values differ (CC-NIC §5.7).
 pub const MTU: u16 = 9600;

@@ -1,7 +1,7 @@
 //! A parameter of an interface: its name, and its value as text. Each interface lists its own; what reads options,
 //! plans and arguments, and what prints results, knows no others.
 
-use memory::Ps;
+use memory::{Ps, Stores};
 
 /// What a parameter is to those who do not know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,6 +114,24 @@ impl Value for Ps {
 pub trait Choice: Copy + PartialEq + 'static {
     /// All, each with its name.
     const ALL: &'static [(&'static str, Self)];
+
+    /// The one of this name.
+    ///
+    /// # Errors
+    /// In one line: the names that there are.
+    fn named(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.iter().find(|(name, _)| *name == text);
+        found.map(|(_, one)| *one).ok_or_else(|| format!("allowed: {}", names::<Self>()))
+    }
+}
+
+fn names<T: Choice>() -> String {
+    T::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+}
+
+impl Choice for Stores {
+    const ALL: &'static [(&'static str, Stores)] =
+        &[("cached", Stores::Cached), ("streaming", Stores::Streaming)];
 }
 
 impl<T: Choice> Value for T {
@@ -123,11 +141,10 @@ impl<T: Choice> Value for T {
     }
 
     fn set(&mut self, text: &str) -> bool {
-        let named = T::ALL.iter().find(|(name, _)| *name == text);
-        named.map(|(_, one)| *self = *one).is_some()
+        T::named(text).map(|one| *self = one).is_ok()
     }
 
     fn allowed(&self) -> String {
-        T::ALL.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ")
+        names::<T>()
     }
 }

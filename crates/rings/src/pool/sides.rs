@@ -101,13 +101,43 @@ enum Place {
     Away,
 }
 
+/// Where each buffer of a pair is.
+struct Places {
+    /// The pair's first buffer.
+    first: u64,
+    all: Box<[Place]>,
+}
+
+impl Places {
+    /// The buffer of a number of this pair.
+    #[inline(always)]
+    fn buf(&self, i: u32) -> Buf {
+        Buf(self.first + u64::from(i))
+    }
+
+    /// A buffer goes from one place to another: its number, if it was there.
+    #[inline(always)]
+    fn go(&mut self, buf: Buf, from: Place, to: Place) -> Option<u32> {
+        let i = buf.0.wrapping_sub(self.first);
+        let place = self.all.get_mut(usize::try_from(i).ok()?).filter(|place| **place == from)?;
+        *place = to;
+        Some(i as u32)
+    }
+
+    /// A buffer of this pair, by its number, goes to a place.
+    #[inline(always)]
+    fn put(&mut self, i: u32, to: Place) -> Buf {
+        if let Some(place) = self.all.get_mut(i as usize) {
+            *place = to;
+        }
+        self.buf(i)
+    }
+}
+
 /// One side's end of a pair, for one agent. Both sides' ends do the same.
 pub struct End<M: Memory> {
     free: Stack,
-    /// Of each buffer of the pair.
-    places: Box<[Place]>,
-    /// The buffer that `places` starts with.
-    first: u64,
+    places: Places,
     held: u64,
     cache: usize,
     /// Beyond this the stack is flushed down to `cache`.
@@ -129,15 +159,14 @@ impl<M: Memory> End<M> {
         let count = sizes.count as usize;
         let cache = sizes.cache as usize;
         let mut free = Stack::new(sizes.count);
-        let mut places = vec![Place::Away; count].into_boxed_slice();
-        for i in sizes.fill.of(count, own) {
-            free.push(i as u32);
-            places[i] = Place::Free;
-        }
+        let mut places = Places { first, all: vec![Place::Away; count].into() };
+        free.push_all(sizes.fill.of(count, own).map(|i| {
+            places.put(i as u32, Place::Free);
+            i as u32
+        }));
         End {
             free,
             places,
-            first,
             held: 0,
             cache,
             limit: cache + cache / 2,
@@ -159,7 +188,7 @@ impl<M: Memory> End<M> {
     #[inline(always)]
     pub fn upcoming(&self, k: usize) -> Option<Buf> {
         let i = self.free.below(k)?;
-        Some(Buf(self.first + u64::from(i)))
+        Some(self.places.buf(i))
     }
 
     /// Buffers that somebody of this side holds.
@@ -175,9 +204,8 @@ impl<M: Memory> End<M> {
     #[inline(always)]
     pub fn admit(&mut self, m: &M, raw: u64, len: u32) -> Result<Buf, Fault> {
         if let Ok(buf) = m.check(self.buffers, raw, len)
-            && let Some(place @ Place::Away) = self.place(buf)
+            && self.places.go(buf, Place::Away, Place::Held).is_some()
         {
-            *place = Place::Held;
             self.held += 1;
             return Ok(buf);
         }
@@ -207,22 +235,16 @@ impl<M: Memory> End<M> {
     pub(crate) fn try_pass(&mut self, bufs: impl Iterator<Item = Buf> + Clone) -> bool {
         let mut passed = 0;
         for buf in bufs.clone() {
-            let Some(place @ Place::Held) = self.place(buf) else {
-                bufs.take(passed).for_each(|buf| self.hold_again(buf));
+            if self.places.go(buf, Place::Held, Place::Away).is_none() {
+                for buf in bufs.take(passed) {
+                    self.places.go(buf, Place::Away, Place::Held);
+                }
                 return false;
-            };
-            *place = Place::Away;
+            }
             passed += 1;
         }
         self.held -= passed as u64;
         true
-    }
-
-    #[cold]
-    fn hold_again(&mut self, buf: Buf) {
-        if let Some(place) = self.place(buf) {
-            *place = Place::Held;
-        }
     }
 
     /// Gives the free buffers of this end to the other one (before this side stops), those on the way here too.
@@ -235,14 +257,9 @@ impl<M: Memory> End<M> {
     /// side alone from now on. How many there were.
     pub fn reclaim(&mut self) -> u64 {
         self.alone = true;
-        let before = self.free.len();
-        for (i, place) in (0..).zip(&mut self.places) {
-            if *place == Place::Away {
-                *place = Place::Free;
-                self.free.push(i);
-            }
-        }
-        (self.free.len() - before) as u64
+        let (first, count) = (self.places.first, self.places.all.len() as u64);
+        let all = (first..first + count).map(Buf);
+        self.free.push_all(all.filter_map(|buf| self.places.go(buf, Place::Away, Place::Free)))
     }
 
     /// Nothing goes to the other end or comes from there any more. What it has it keeps: it may be alive, and write there.
@@ -255,13 +272,6 @@ impl<M: Memory> End<M> {
         vec![("pool_shortages", self.shortages), ("pool_foreign", self.foreign), ("pool_lies", self.lies)]
     }
 
-    /// Where a buffer of this pair is.
-    #[inline(always)]
-    fn place(&mut self, buf: Buf) -> Option<&mut Place> {
-        let i = buf.0.wrapping_sub(self.first);
-        self.places.get_mut(usize::try_from(i).ok()?)
-    }
-
     /// Gives the oldest free buffers away until `keep` are left: one release for all of them.
     #[cold]
     fn spill(&mut self, m: &mut M, keep: usize) {
@@ -269,13 +279,8 @@ impl<M: Memory> End<M> {
             return;
         }
         self.way.begin_put(m);
-        let (way, first, places) = (&mut self.way, self.first, &mut self.places);
-        self.free.drain_oldest(keep, |i| {
-            if let Some(place) = places.get_mut(i as usize) {
-                *place = Place::Away;
-            }
-            way.put(m, first + u64::from(i));
-        });
+        let (way, places) = (&mut self.way, &mut self.places);
+        self.free.drain_oldest(keep, |i| way.put(m, places.put(i, Place::Away).0));
         self.way.end_put(m);
     }
 
@@ -286,20 +291,13 @@ impl<M: Memory> End<M> {
             return false;
         }
         let there = self.way.begin_get(m);
-        let lie = there > self.places.len() as u64;
+        let lie = there > self.places.all.len() as u64;
         self.lies += u64::from(lie); // more than there are: which of them is true is not known
         let wanted = if lie { 0 } else { there.min(want as u64) };
-        let (way, first, buffers, places) = (&mut self.way, self.first, self.buffers, &mut self.places);
+        let (way, buffers, places) = (&mut self.way, self.buffers, &mut self.places);
         let entered = self.free.push_all((0..wanted).filter_map(|_| {
             let raw = way.get(m);
-            let i = m.check(buffers, raw, 0).ok()?.0.wrapping_sub(first);
-            match places.get_mut(usize::try_from(i).ok()?) {
-                Some(place @ Place::Away) => {
-                    *place = Place::Free;
-                    Some(i as u32)
-                }
-                _ => None,
-            }
+            places.go(m.check(buffers, raw, 0).ok()?, Place::Away, Place::Free)
         }));
         self.lies += wanted - entered;
         self.way.end_get(m);
@@ -313,13 +311,8 @@ impl<M: Memory> Buffers<M> for End<M> {
         let mut done = 0;
         loop {
             let n = self.free.len().min(out.len() - done);
-            let (first, places) = (self.first, &mut self.places);
-            self.free.take_newest(&mut out[done..done + n], |i| {
-                if let Some(place) = places.get_mut(i as usize) {
-                    *place = Place::Held;
-                }
-                Buf(first + u64::from(i))
-            });
+            let places = &mut self.places;
+            self.free.take_newest(&mut out[done..done + n], |i| places.put(i, Place::Held));
             self.held += n as u64;
             done += n;
             if done == out.len() {
@@ -334,17 +327,9 @@ impl<M: Memory> Buffers<M> for End<M> {
 
     #[inline(always)]
     fn give(&mut self, m: &mut M, bufs: &[Buf]) {
-        let (first, places) = (self.first, &mut self.places);
-        let given = self.free.push_all(bufs.iter().filter_map(|buf| {
-            let i = buf.0.wrapping_sub(first);
-            match places.get_mut(usize::try_from(i).ok()?) {
-                Some(place @ Place::Held) => {
-                    *place = Place::Free;
-                    Some(i as u32)
-                }
-                _ => None,
-            }
-        }));
+        let places = &mut self.places;
+        let held = bufs.iter().filter_map(|buf| places.go(*buf, Place::Held, Place::Free));
+        let given = self.free.push_all(held);
         self.held -= given;
         self.foreign += bufs.len() as u64 - given;
         if self.free.len() > self.limit {

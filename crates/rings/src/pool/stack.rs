@@ -18,11 +18,6 @@ impl Stack {
         self.end.wrapping_sub(self.oldest) as usize
     }
 
-    #[inline(always)]
-    pub(super) fn push(&mut self, i: u32) {
-        self.push_all([i].into_iter());
-    }
-
     /// Pushes all of them; how many.
     #[inline(always)]
     pub(super) fn push_all(&mut self, all: impl Iterator<Item = u32>) -> u64 {

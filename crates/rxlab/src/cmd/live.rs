@@ -198,9 +198,7 @@ impl What {
             ..Config::new(interface)
         })
     }
-}
 
-impl What {
     /// What is asked of a store.
     fn requests(&self, work: Work) -> Result<Option<Spec>, Fail> {
         let text = match &self.workload {

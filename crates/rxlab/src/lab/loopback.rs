@@ -43,26 +43,6 @@ impl Choice for Owner {
     const ALL: &'static [(&'static str, Owner)] = &[("shared", Owner::Shared), ("host", Owner::Host)];
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Written {
-    Cached,
-    Streaming,
-}
-
-impl Choice for Written {
-    const ALL: &'static [(&'static str, Written)] =
-        &[("cached", Written::Cached), ("streaming", Written::Streaming)];
-}
-
-/// Reads one of a few names.
-fn choice<T: Choice>(text: &str) -> Result<T, String> {
-    let found = T::ALL.iter().find(|(name, _)| *name == text).map(|(_, value)| *value);
-    found.ok_or_else(|| {
-        let names: Vec<_> = T::ALL.iter().map(|(name, _)| *name).collect();
-        format!("allowed: {}", names.join(", "))
-    })
-}
-
 /// A loopback, and how it is measured.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct Options {
@@ -70,7 +50,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "NAME", default_value = "icx")]
     pub server: String,
     /// The interface: ccnic, a card's of today over the same link (e810), or a card itself behind PCIe
-    #[arg(long, value_name = "ccnic|e810|card-e810|card-cx6", default_value = "ccnic", value_parser = choice::<Nic>)]
+    #[arg(long, value_name = "ccnic|e810|card-e810|card-cx6", default_value = "ccnic", value_parser = <Nic as Choice>::named)]
     nic: Nic,
     /// Threads of each side [default: the server's cores]
     #[arg(long, value_name = "N")]
@@ -79,35 +59,35 @@ pub(crate) struct Options {
     #[arg(long, value_name = "N", default_value_t = 64)]
     bytes: u16,
     /// Where the signal of an entry is
-    #[arg(long, value_name = "inline|register", value_parser = choice::<Signal>)]
+    #[arg(long, value_name = "inline|register", value_parser = <Signal as Choice>::named)]
     signal: Option<Signal>,
     /// How descriptors lie in lines
-    #[arg(long, value_name = "group|pad|pack|dense", value_parser = choice::<Layout>)]
+    #[arg(long, value_name = "group|pad|pack|dense", value_parser = <Layout as Choice>::named)]
     layout: Option<Layout>,
     /// How an entry comes back to its writer
-    #[arg(long, value_name = "clear|credit", value_parser = choice::<Back>)]
+    #[arg(long, value_name = "clear|credit", value_parser = <Back as Choice>::named)]
     back: Option<Back>,
     /// Whose memory a lane lies in
-    #[arg(long, value_name = "writer|reader|host|nic", value_parser = choice::<Homing>)]
+    #[arg(long, value_name = "writer|reader|host|nic", value_parser = <Homing as Choice>::named)]
     homing: Option<Homing>,
     /// Who takes and gives back buffers
-    #[arg(long, value_name = "shared|host", value_parser = choice::<Owner>)]
+    #[arg(long, value_name = "shared|host", value_parser = <Owner as Choice>::named)]
     pool: Option<Owner>,
     /// Free buffers that a thread keeps; 0 is a pool without stacks
     #[arg(long, value_name = "N")]
     cache: Option<u32>,
     /// How buffers of a shared pool get to the other side
-    #[arg(long, value_name = "lanes|queue", value_parser = choice::<Exchange>)]
+    #[arg(long, value_name = "lanes|queue", value_parser = <Exchange as Choice>::named)]
     exchange: Option<Exchange>,
     /// Their order at first
-    #[arg(long, value_name = "apart|sequential", value_parser = choice::<Fill>)]
+    #[arg(long, value_name = "apart|sequential", value_parser = <Fill as Choice>::named)]
     fill: Option<Fill>,
     /// Bytes from one buffer to the next, all for frames [default: 128 for frames that fit, else 4096]
     #[arg(long, value_name = "N")]
     stride: Option<u32>,
     /// How frames are written
-    #[arg(long, value_name = "cached|streaming", value_parser = choice::<Written>)]
-    stores: Option<Written>,
+    #[arg(long, value_name = "cached|streaming", value_parser = <Stores as Choice>::named)]
+    stores: Option<Stores>,
     /// Frames that are sent together
     #[arg(long, value_name = "N", default_value_t = 32)]
     tx_burst: usize,
@@ -192,9 +172,7 @@ impl Options {
         if let Some(stride) = self.stride {
             setup.buffers = memory::Geometry::plain(setup.buffers.count, stride);
         }
-        if let Some(Written::Streaming) = self.stores {
-            setup.buffers = setup.buffers.stored(Stores::Streaming);
-        }
+        put(&mut setup.buffers.stores, self.stores);
         setup.pairs = self.pairs.unwrap_or(server.cores);
         setup.load = Load::InFlight(self.in_flight.unwrap_or(FULL));
         (setup.tx_burst, setup.rx_burst) = (self.tx_burst, self.rx_burst);

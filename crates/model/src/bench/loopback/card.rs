@@ -3,7 +3,7 @@
 //!
 //! Its halves are an agent each, as those of any card (`agents::card`). What the sending half has read, the receiving
 //! half stores once it is there: a round trip for the descriptors and another one for the frame. Many are under way at
-//! a time, so round trips cost no throughput. No wire is between them, and no time passes on the card itself (A91).
+//! a time, so round trips cost no throughput. No wire is between them, and no time passes on the card itself (A97).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;

@@ -1,7 +1,6 @@
 //! `rxlab bench end`: one end of a ccnic link, for `bench live`, which starts one on each CPU. It says and is told what
 //! rxbench is.
 
-mod clock;
 mod frame;
 mod task;
 
@@ -15,11 +14,11 @@ use std::time::Duration;
 
 use ccnic::{Channel, Config, Error, Listener};
 use clap::Args;
+use live::clock;
 
-use crate::cmd::bench::child::{Claims, Event};
+use crate::cmd::bench::child::{Claims, Event, TaskSample};
 use crate::fail::Fail;
 use crate::show::out;
-use clock::Clock;
 use task::{MOST, Mode, Order, Task};
 
 /// How long it waits for the other end.
@@ -66,8 +65,7 @@ pub(crate) struct EndBench {
 /// There is no other end.
 pub(crate) fn run(options: &EndBench) -> Result<(), Fail> {
     let mut channel = options.link().map_err(|e| Fail::new(e.to_string()))?;
-    let clock = Clock::new();
-    out::line(&Event::Ready { timer_cycles: 0.0, tsc_hz: clock.hz })?;
+    out::line(&Event::Ready { timer_cycles: 0.0, tsc_hz: 1e9 / clock::ns() })?;
     if !told() {
         return Ok(());
     }
@@ -75,14 +73,9 @@ pub(crate) fn run(options: &EndBench) -> Result<(), Fail> {
     let (samples, heard) = mpsc::channel();
     let order = options.order();
     let done = thread::scope(|scope| -> Result<Result<(), Error>, Fail> {
-        let task = Task::new(&mut channel, order, &stop, clock);
+        let task = Task::new(&mut channel, order, &stop);
         let task = scope.spawn(move || task.run(|sample| drop(samples.send(sample))));
-        let said = (|| {
-            for sample in heard.iter().take(order.samples as usize) {
-                out::line(&Event::Sample(sample))?;
-            }
-            out::line(&Event::Measured)
-        })();
+        let said = tell(&heard, order.samples);
         told();
         stop.store(true, Relaxed); // a flag alone: nothing is handed over with it
         let done = task.join().map_err(|_| Fail::new("the task ended early"))?;
@@ -97,6 +90,16 @@ pub(crate) fn run(options: &EndBench) -> Result<(), Fail> {
     while told() {}
     let (_, held) = channel.buffers();
     out::line(&Event::End { buffers_left: held })
+}
+
+/// Tells samples as they come.
+fn tell(heard: &mpsc::Receiver<TaskSample>, samples: u32) -> Result<(), Fail> {
+    for _ in 0..samples {
+        let sample =
+            heard.recv().map_err(|_| Fail::new("the other end went before all samples were taken"))?;
+        out::line(&Event::Sample(sample))?;
+    }
+    out::line(&Event::Measured)
 }
 
 impl EndBench {

@@ -68,7 +68,7 @@ pub(crate) struct LiveBench {
     /// Check every frame that rxbench wrote, also one way: whole, in order, how many lost
     #[arg(long)]
     check: bool,
-    /// Buffers in no order, as in programs that have run for long; a new pool has them one behind the other
+    /// Buffers of rxbench in no order, as in programs that have run for long; a new pool has them one behind the other
     #[arg(long)]
     mixed: bool,
     /// How ccnic links are configured: layout, back, ring, buffers, bytes, events

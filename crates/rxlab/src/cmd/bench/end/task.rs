@@ -4,8 +4,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ccnic::{Buf, Channel, Error, Segment};
+use live::clock::{ns, ticks};
 
-use super::clock::Clock;
 use super::frame::Frame;
 use crate::cmd::bench::child::TaskSample;
 
@@ -58,7 +58,6 @@ pub(super) struct Task<'a> {
     channel: &'a mut Channel,
     order: Order,
     stop: &'a AtomicBool,
-    clock: Clock,
     sent: Frame,
     received: Frame,
     bufs: [Buf; MOST],
@@ -71,18 +70,12 @@ pub(super) struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    pub(super) fn new(
-        channel: &'a mut Channel,
-        order: Order,
-        stop: &'a AtomicBool,
-        clock: Clock,
-    ) -> Task<'a> {
+    pub(super) fn new(channel: &'a mut Channel, order: Order, stop: &'a AtomicBool) -> Task<'a> {
         let none = Segment { buf: Buf(0), off: 0, len: order.size, last: true };
         Task {
             channel,
             order,
             stop,
-            clock,
             sent: Frame::new(order.size),
             received: Frame::new(order.size),
             bufs: [Buf(0); MOST],
@@ -99,18 +92,17 @@ impl<'a> Task<'a> {
     /// # Errors
     /// The other end is gone.
     pub(super) fn run(mut self, mut tell: impl FnMut(TaskSample)) -> Result<(), Error> {
-        let period = self.clock.ticks_of_ms(self.order.ms);
-        let (mut taken, mut start) = (0, self.clock.now());
+        let period = (f64::from(self.order.ms) * 1e6 / ns()) as u64;
+        let (mut taken, mut start) = (0, ticks());
         while !self.stopped() {
             for _ in 0..STEPS {
                 self.step()?;
             }
-            let now = self.clock.now();
+            let now = ticks();
             if now.wrapping_sub(start) >= period {
                 // One more than asked for: the first has the start of the other end in it.
                 if (1..=self.order.samples).contains(&taken) {
-                    let seconds = self.clock.seconds(now.wrapping_sub(start));
-                    tell(self.sample(seconds));
+                    tell(self.sample(now.wrapping_sub(start) as f64 * ns() / 1e9));
                 }
                 (taken, start) = (taken + 1, now);
                 self.now = Counts::default();
@@ -195,23 +187,23 @@ impl<'a> Task<'a> {
         if n == 0 { Ok(()) } else { self.send(n) }
     }
 
-    /// From one frame's return to the next one's.
+    /// A frame there and back: taken, written, sent, received, read and freed.
     #[inline(always)]
     fn round_trip(&mut self) -> Result<(), Error> {
-        let start = self.clock.now();
+        let start = ticks();
         self.produce(1)?;
         while self.receive()? == 0 && !self.stopped() {
             std::hint::spin_loop();
         }
         if self.spans.len() < SPANS {
-            self.spans.push(self.clock.now().wrapping_sub(start));
+            self.spans.push(ticks().wrapping_sub(start));
         }
         Ok(())
     }
 
     fn sample(&mut self, seconds: f64) -> TaskSample {
         self.spans.sort_unstable();
-        let ns = |ticks: u64| self.clock.seconds(ticks) * 1e9;
+        let ns = |ticks: u64| ticks as f64 * ns();
         let at = |share: f64| {
             let i = (self.spans.len() as f64 * share) as usize;
             self.spans.get(i).map_or(0.0, |span| ns(*span))

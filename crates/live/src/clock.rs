@@ -1,5 +1,7 @@
-//! Time in ticks of the processor, which a burst's look-ups are timed by: the system's clock would take as long as some
-//! of them.
+//! Time in ticks of the processor, for what takes no longer than a look at the system's clock: a burst's look-ups, a frame
+//! there and back.
+
+#![allow(clippy::disallowed_methods, reason = "a measurement is about the wall clock")]
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -10,7 +12,7 @@ const CALIBRATION: Duration = Duration::from_millis(20);
 /// Ticks now, once all instructions before are done.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn ticks() -> u64 {
+pub fn ticks() -> u64 {
     let mut cpu = 0;
     // SAFETY: it writes to `cpu` alone, and every x86-64 that DPDK runs on has it.
     unsafe { core::arch::x86_64::__rdtscp(&mut cpu) }
@@ -18,13 +20,13 @@ pub(super) fn ticks() -> u64 {
 
 /// Nanoseconds since the first call.
 #[cfg(not(target_arch = "x86_64"))]
-pub(super) fn ticks() -> u64 {
+pub fn ticks() -> u64 {
     static START: OnceLock<Instant> = OnceLock::new();
     START.get_or_init(Instant::now).elapsed().as_nanos() as u64
 }
 
 /// Nanoseconds of a tick.
-pub(super) fn ns() -> f64 {
+pub fn ns() -> f64 {
     static NS: OnceLock<f64> = OnceLock::new();
     *NS.get_or_init(|| {
         let (time, begin) = (Instant::now(), ticks());

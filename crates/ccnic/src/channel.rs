@@ -59,7 +59,7 @@ pub(crate) enum Role {
 /// [`send`](Self::send) or [`free`](Self::free). All that comes from the other side is checked, and bytes are copied:
 /// a hostile peer can send wrong frames, or stop this link.
 ///
-/// That the peer is gone is found out by calls that find nothing to do, and by sends. They look once a millisecond.
+/// That the peer is gone is found out by calls that find nothing to do, and by sends. They look each millisecond, or sooner.
 /// Where they are rarer, each call that finds nothing looks, and a send after eight others at the latest.
 pub struct Channel {
     side: Side<View>,
@@ -108,7 +108,7 @@ impl Channel {
         let n = self.side.alloc(&mut self.m, out);
         self.written = 0;
         if n < out.len() {
-            self.link.fruitless(&mut self.m);
+            self.link.fruitless();
         }
         n
     }
@@ -157,13 +157,13 @@ impl Channel {
         if let Some(s) = segs.iter().find(lies_outside) {
             return Err(self.outside(s.buf, s.off.into(), s.len.into()));
         }
-        self.link.sends(&mut self.m);
+        self.link.sends();
         if self.link.is_gone() {
             return Err(Error::Gone);
         }
         let taken = self.side.tx_burst(&mut self.m, segs);
         if taken == 0 {
-            self.link.fruitless(&mut self.m);
+            self.link.fruitless();
             return Ok(0);
         }
         let [_, theirs] = self.asleep;
@@ -185,7 +185,7 @@ impl Channel {
         if n > 0 {
             return Ok(n);
         }
-        self.link.fruitless(&mut self.m);
+        self.link.fruitless();
         if !self.link.is_gone() {
             return Ok(0);
         }

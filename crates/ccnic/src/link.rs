@@ -7,14 +7,14 @@
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
-use memory::{Memory, Ps};
+use memory::native::clock::ticks;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags, Shutdown, recv, send, shutdown};
 
-/// How often a busy link's socket is looked at.
-const EVERY: Ps = Ps::from_us(1_000);
-/// Sends of a busy link between two looks at the clock, at most: a look takes some 25 ns (assumed; allowed: any).
+/// How often a busy link's socket is looked at, in ticks: each 200 us to a millisecond, with a clock of 5 to 1 GHz.
+const EVERY: u64 = 1_000_000;
+/// Sends of a busy link between two looks at the clock, at most: a look takes some 10 ns (assumed; allowed: any).
 const SENDS: u32 = 8;
 /// Signals that are taken at once.
 const SIGNALS: usize = 64;
@@ -30,16 +30,15 @@ pub(crate) struct Link {
     left: u32,
     sends: u32,
     /// When the clock was read, and when the socket was looked at.
-    read: Ps,
-    looked: Ps,
+    read: u64,
+    looked: u64,
     pub(crate) signals: u64,
     pub(crate) sleeps: u64,
 }
 
 impl Link {
     pub(crate) fn new(socket: OwnedFd) -> Link {
-        let (read, looked) = (Ps::ZERO, Ps::ZERO);
-        Link { socket, gone: false, left: 1, sends: 1, read, looked, signals: 0, sleeps: 0 }
+        Link { socket, gone: false, left: 1, sends: 1, read: 0, looked: 0, signals: 0, sleeps: 0 }
     }
 
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
@@ -54,29 +53,30 @@ impl Link {
 
     /// A send is made. Reads the clock now and then, as long as sends come in quick succession: otherwise in each.
     #[inline(always)]
-    pub(crate) fn sends(&mut self, m: &mut impl Memory) {
+    pub(crate) fn sends(&mut self) {
         self.left -= 1;
         if self.left == 0 {
             let last = self.read;
-            self.fruitless(m);
-            let rarely = self.read.saturating_sub(last) >= EVERY;
+            self.fruitless();
+            let rarely = self.read.wrapping_sub(last) >= EVERY;
             self.sends = if rarely { 1 } else { (2 * self.sends).min(SENDS) };
             self.left = self.sends;
         }
     }
 
-    /// A call found nothing to do. The next one may come much later, so the clock is read in each: the first call
-    /// after the end, or after a millisecond, tells of it.
-    #[cold]
-    pub(crate) fn fruitless(&mut self, m: &mut impl Memory) {
-        self.read = m.now();
-        if self.read.saturating_sub(self.looked) >= EVERY {
+    /// A call found nothing to do. The next one may come much later, so ticks are read in each: the first call after the
+    /// end, or after a millisecond, tells of it. The system's clock would take longer than the rest of the call.
+    #[inline(always)]
+    pub(crate) fn fruitless(&mut self) {
+        self.read = ticks();
+        if self.read.wrapping_sub(self.looked) >= EVERY {
             self.looked = self.read;
             self.look();
         }
     }
 
     /// Looks at the socket; whether the other side is gone.
+    #[cold]
     pub(crate) fn look(&mut self) -> bool {
         self.poll(PollFlags::empty(), Duration::ZERO);
         self.gone

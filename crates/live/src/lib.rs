@@ -12,7 +12,6 @@ mod back;
 mod card;
 mod check;
 mod client;
-pub mod clock;
 mod config;
 mod core;
 mod flows;

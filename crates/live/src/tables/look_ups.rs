@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use flow::{BURST, Ending, Key, Reader};
+use memory::native::clock::{ns, ticks};
 
 use super::keys::{self, Order};
 use super::{BATCH, Tables};
-use crate::clock::{ns, ticks};
 
 /// What look-ups took.
 #[derive(Clone, Copy, Debug)]

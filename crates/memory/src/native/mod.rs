@@ -4,6 +4,7 @@
 //! code can neither outlive it nor leave it. Every shared word is an atomic.
 
 mod bytes;
+pub mod clock;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "regions are shared on Linux alone"))]
 mod directory;
 mod foreign;

@@ -45,6 +45,25 @@ pub struct Buffers<'r> {
     region: PhantomData<&'r AtomicU64>,
 }
 
+/// The words of some bytes of a frame.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place<'r> {
+    /// They are whole words.
+    Words(&'r [AtomicU64]),
+    /// They begin at a byte of the first word.
+    Parts(&'r [AtomicU64], usize),
+}
+
+impl<'r> Place<'r> {
+    /// The words, and the byte of the first where the bytes begin.
+    pub(super) fn parts(self) -> (&'r [AtomicU64], usize) {
+        match self {
+            Place::Words(words) => (words, 0),
+            Place::Parts(words, at) => (words, at),
+        }
+    }
+}
+
 // SAFETY: the handle reaches nothing but `AtomicU64`s that live for `'r`.
 unsafe impl Send for Buffers<'_> {}
 // SAFETY: as for `Send`.
@@ -67,37 +86,56 @@ impl<'r> Buffers<'r> {
     /// Writes `bytes` at `off` of a frame; whether there is such a buffer, and they fit.
     #[inline(always)]
     pub fn write(self, buf: Buf, off: u32, bytes: &[u8]) -> bool {
-        let Some((words, at)) = self.place(buf, off, bytes.len()) else { return false };
+        match self.place(buf, off, bytes.len()) {
+            Some(Place::Words(words)) if self.stores == Stores::Cached => {
+                wide::copy(words, bytes.as_chunks().0)
+            }
+            Some(place) => self.write_parts(place, bytes),
+            None => return false,
+        }
+        true
+    }
+
+    /// What is less usual: bytes that are no whole words, or past the caches.
+    #[inline(never)]
+    fn write_parts(self, place: Place<'_>, bytes: &[u8]) {
+        let (words, at) = place.parts();
         match self.stores {
             Stores::Cached => store(words, at, bytes, wide::copy),
             Stores::Streaming => store(words, at, bytes, streaming::copy),
         }
-        true
     }
 
     /// Reads as many bytes as `out` has from `off` of a frame on; whether there is such a buffer, and it has so many.
     #[inline(always)]
     pub fn read(self, buf: Buf, off: u32, out: &mut [u8]) -> bool {
-        let Some((words, at)) = self.place(buf, off, out.len()) else { return false };
-        load(words, at, out, wide::load);
+        match self.place(buf, off, out.len()) {
+            Some(Place::Words(words)) => wide::load(words, out.as_chunks_mut().0),
+            Some(Place::Parts(words, at)) => read_parts(words, at, out),
+            None => return false,
+        }
         true
     }
 
-    /// The words that `len` bytes at `off` of a frame lie in, and the byte of the first where they begin.
+    /// Where `len` bytes at `off` of a frame lie.
     #[inline(always)]
-    pub(super) fn place(self, buf: Buf, off: u32, len: usize) -> Option<(&'r [AtomicU64], usize)> {
+    pub(super) fn place(self, buf: Buf, off: u32, len: usize) -> Option<Place<'r>> {
         if buf.0 >= u64::from(self.count) || off > self.room || len > (self.room - off) as usize {
             return None;
         }
         let first = (self.offset + off) as usize;
+        // SAFETY: the buffer's index is below `count`, and the bytes lie in its room, which the geometry's check puts
+        // inside its stride: so they lie inside what `new` was promised.
+        let start = unsafe { self.base.byte_add(buf.0 as usize * self.stride as usize + first) };
+        if (first | len).is_multiple_of(WORD) {
+            // SAFETY: whole words, from one that is aligned as `base` is.
+            return Some(Place::Words(unsafe { core::slice::from_raw_parts(start.as_ptr(), len / WORD) }));
+        }
         let at = first % WORD;
-        // SAFETY: the buffer's index is below `count` and the bytes lie in its room, which the geometry's check puts
-        // inside its stride of whole words: so do the words around them, inside what `new` was promised.
-        let words = unsafe {
-            let start = self.base.byte_add(buf.0 as usize * self.stride as usize + first - at);
-            core::slice::from_raw_parts(start.as_ptr(), (at + len).div_ceil(WORD))
-        };
-        Some((words, at))
+        // SAFETY: a stride is whole words, so those around the bytes lie in it as well.
+        let words =
+            unsafe { core::slice::from_raw_parts(start.byte_sub(at).as_ptr(), (at + len).div_ceil(WORD)) };
+        Some(Place::Parts(words, at))
     }
 
     /// The words of a buffer, metadata and frame; none where `buf` is not one of ours.
@@ -118,7 +156,8 @@ impl<'r> Buffers<'r> {
     fn hint(self, buf: Buf, off: u32) -> *const u8 {
         let at = (buf.0 as usize)
             .wrapping_mul(self.stride as usize)
-            .wrapping_add((self.offset + off.min(self.room)) as usize);
+            .wrapping_add(self.offset as usize)
+            .wrapping_add(off as usize);
         self.base.as_ptr().cast::<u8>().wrapping_add(at)
     }
 
@@ -195,6 +234,12 @@ impl Payload for Buffers<'_> {
     fn put_ahead(self, buf: Buf) {
         fetch_to_write(self.hint(buf, 0));
     }
+}
+
+/// What is less usual: bytes that are no whole words.
+#[inline(never)]
+fn read_parts(words: &[AtomicU64], at: usize, out: &mut [u8]) {
+    load(words, at, out, wide::load);
 }
 
 #[inline(always)]

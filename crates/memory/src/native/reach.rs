@@ -6,7 +6,7 @@
 
 use core::ops::Range;
 
-use super::payload::{Buffers, Payload};
+use super::payload::{Buffers, Payload, Place};
 use super::region::{Backing, Region};
 use super::view::Words;
 use crate::{Class, Field, Geometry, Side, Space, WORD};
@@ -106,7 +106,7 @@ fn any_bytes_of_a_frame_lie_in_its_buffer_or_are_refused() {
                 let place = b.place(crate::Buf(raw), off, len as usize);
                 let fits = u64::from(off) + u64::from(len) <= u64::from(g.room);
                 assert_eq!(place.is_some(), raw < g.count.into() && fits, "{len} B at {off} of {raw}");
-                let Some((words, at)) = place else { continue };
+                let Some((words, at)) = place.map(Place::parts) else { continue };
                 let (start, all) = (base + raw as usize * g.stride as usize, bytes_of(words));
                 assert!(
                     all.start >= start && all.end <= start + g.stride as usize,

@@ -14,68 +14,95 @@ pub(super) use instructions::{copy, load};
 #[cfg(all(target_arch = "x86_64", not(any(miri, sanitized))))]
 mod instructions {
     use core::arch::asm;
-    use core::arch::x86_64::__m128i;
-    use core::array::{from_mut, from_ref};
     use core::sync::atomic::AtomicU64;
 
     use crate::WORD;
     use crate::native::bytes;
 
-    /// Moves of a step, a cache line in all; and of the rest.
-    const LINE: usize = 4;
-    const ONE: usize = 1;
+    /// Words of a cache line.
+    const LINE: usize = 8;
     /// Words of a move.
     const PAIR: usize = 2;
 
-    /// Whole words from as many chunks of bytes.
+    /// Whole words from as many chunks of bytes: lines first, since most frames are whole lines or many of them.
     #[inline(always)]
     pub(in crate::native) fn copy(words: &[AtomicU64], chunks: &[[u8; WORD]]) {
-        let (pairs, last) = words.as_chunks::<PAIR>();
-        let (from, rest) = chunks.as_chunks::<PAIR>();
-        let (lines, pairs) = pairs.as_chunks::<LINE>();
-        let (from_lines, from) = from.as_chunks::<LINE>();
-        lines.iter().zip(from_lines).for_each(|(to, from)| store(to, from));
-        pairs.iter().zip(from).for_each(|(to, from)| store::<ONE>(from_ref(to), from_ref(from)));
-        bytes::copy(last, rest);
+        let (lines, words) = words.as_chunks::<LINE>();
+        let (from, chunks) = chunks.as_chunks::<LINE>();
+        lines.iter().zip(from).for_each(|(to, from)| store_line(to, from));
+        if !chunks.is_empty() {
+            let (pairs, last) = words.as_chunks::<PAIR>();
+            let (from, rest) = chunks.as_chunks::<PAIR>();
+            pairs.iter().zip(from).for_each(|(to, from)| store_pair(to, from));
+            bytes::copy(last, rest);
+        }
     }
 
     /// As many chunks of bytes from whole words.
     #[inline(always)]
     pub(in crate::native) fn load(words: &[AtomicU64], chunks: &mut [[u8; WORD]]) {
-        let (pairs, last) = words.as_chunks::<PAIR>();
-        let (to, rest) = chunks.as_chunks_mut::<PAIR>();
-        let (lines, pairs) = pairs.as_chunks::<LINE>();
-        let (to_lines, to) = to.as_chunks_mut::<LINE>();
-        lines.iter().zip(to_lines).for_each(|(from, to)| fetch(from, to));
-        pairs.iter().zip(to).for_each(|(from, to)| fetch::<ONE>(from_ref(from), from_mut(to)));
-        bytes::extract(last, rest);
-    }
-
-    #[inline(always)]
-    fn store<const N: usize>(to: &[[AtomicU64; PAIR]; N], from: &[[[u8; WORD]; PAIR]; N]) {
-        for (to, from) in to.iter().zip(from) {
-            // SAFETY: any 16 bytes are a vector of them; `from` are private bytes, so this is a plain load.
-            let value: __m128i = unsafe { core::ptr::from_ref(from).cast::<__m128i>().read_unaligned() };
-            // SAFETY: it stores to two words, which are atomics: a shared reference allows it. They are relaxed stores, as
-            // said above. Every x86-64 has SSE2.
-            unsafe {
-                asm!("movups xmmword ptr [{to}], {value}", to = in(reg) to.as_ptr(), value = in(xmm_reg) value,
-                    options(nostack, preserves_flags));
-            }
+        let (lines, words) = words.as_chunks::<LINE>();
+        let (to, chunks) = chunks.as_chunks_mut::<LINE>();
+        lines.iter().zip(to).for_each(|(from, to)| load_line(from, to));
+        if !chunks.is_empty() {
+            let (pairs, last) = words.as_chunks::<PAIR>();
+            let (to, rest) = chunks.as_chunks_mut::<PAIR>();
+            pairs.iter().zip(to).for_each(|(from, to)| load_pair(from, to));
+            bytes::extract(last, rest);
         }
     }
 
     #[inline(always)]
-    fn fetch<const N: usize>(from: &[[AtomicU64; PAIR]; N], to: &mut [[[u8; WORD]; PAIR]; N]) {
-        for (from, to) in from.iter().zip(to) {
-            let value: __m128i;
-            // SAFETY: it loads two words, which are atomics of a live reference: relaxed loads, as said above.
-            unsafe {
-                asm!("movups {value}, xmmword ptr [{from}]", from = in(reg) from.as_ptr(), value = out(xmm_reg) value,
-                    options(nostack, preserves_flags, readonly));
-            }
-            // SAFETY: a vector is any 16 bytes, and `to` are private ones.
-            unsafe { core::ptr::from_mut(to).cast::<__m128i>().write_unaligned(value) };
+    fn store_line(to: &[AtomicU64; LINE], from: &[[u8; WORD]; LINE]) {
+        // SAFETY: it loads 64 private bytes and stores to eight words, which are atomics: a shared reference allows it.
+        // They are relaxed stores, as said above. Every x86-64 has SSE2.
+        unsafe {
+            asm!(
+                "movq {a}, qword ptr [{from}]", "movhps {a}, qword ptr [{from} + 8]", "movq {b}, qword ptr [{from} + 16]", "movhps {b}, qword ptr [{from} + 24]",
+                "movq {c}, qword ptr [{from} + 32]", "movhps {c}, qword ptr [{from} + 40]", "movq {d}, qword ptr [{from} + 48]", "movhps {d}, qword ptr [{from} + 56]",
+                "movups xmmword ptr [{to}], {a}", "movups xmmword ptr [{to} + 16], {b}",
+                "movups xmmword ptr [{to} + 32], {c}", "movups xmmword ptr [{to} + 48], {d}",
+                to = in(reg) to.as_ptr(), from = in(reg) from.as_ptr(),
+                a = out(xmm_reg) _, b = out(xmm_reg) _, c = out(xmm_reg) _, d = out(xmm_reg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn load_line(from: &[AtomicU64; LINE], to: &mut [[u8; WORD]; LINE]) {
+        // SAFETY: it loads eight words, which are atomics of a live reference, and stores to 64 private bytes. They are
+        // relaxed loads, as said above. Every x86-64 has SSE2.
+        unsafe {
+            asm!(
+                "movups {a}, xmmword ptr [{from}]", "movups {b}, xmmword ptr [{from} + 16]",
+                "movups {c}, xmmword ptr [{from} + 32]", "movups {d}, xmmword ptr [{from} + 48]",
+                "movups xmmword ptr [{to}], {a}", "movups xmmword ptr [{to} + 16], {b}",
+                "movups xmmword ptr [{to} + 32], {c}", "movups xmmword ptr [{to} + 48], {d}",
+                to = in(reg) to.as_mut_ptr(), from = in(reg) from.as_ptr(),
+                a = out(xmm_reg) _, b = out(xmm_reg) _, c = out(xmm_reg) _, d = out(xmm_reg) _,
+                options(nostack, preserves_flags),
+            );
+        }
+    }
+
+    #[inline(always)]
+    fn store_pair(to: &[AtomicU64; PAIR], from: &[[u8; WORD]; PAIR]) {
+        // SAFETY: as of `store_line`, 16 bytes and two words.
+        unsafe {
+            asm!("movups {value}, xmmword ptr [{from}]", "movups xmmword ptr [{to}], {value}",
+                to = in(reg) to.as_ptr(), from = in(reg) from.as_ptr(), value = out(xmm_reg) _,
+                options(nostack, preserves_flags));
+        }
+    }
+
+    #[inline(always)]
+    fn load_pair(from: &[AtomicU64; PAIR], to: &mut [[u8; WORD]; PAIR]) {
+        // SAFETY: as of `load_line`, two words and 16 bytes.
+        unsafe {
+            asm!("movups {value}, xmmword ptr [{from}]", "movups xmmword ptr [{to}], {value}",
+                to = in(reg) to.as_mut_ptr(), from = in(reg) from.as_ptr(), value = out(xmm_reg) _,
+                options(nostack, preserves_flags));
         }
     }
 }

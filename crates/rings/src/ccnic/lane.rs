@@ -320,19 +320,31 @@ where
         }
     }
 
-    /// Whether descriptors begin a new entry, with room for it.
+    /// Whether descriptors begin a new entry, with room for so many of them: one at least.
     #[inline(always)]
-    pub(super) fn begins(&mut self, m: &mut M) -> bool {
-        self.filled == 0 && self.is_free(m, self.next)
+    pub(super) fn begins(&mut self, m: &mut M, entries: usize) -> bool {
+        let last = (entries as u64).wrapping_sub(1);
+        self.filled == 0 && last < self.size() && self.is_free(m, self.next.wrapping_add(last))
     }
 
-    /// Writes a whole entry, where one [begins](Self::begins).
+    /// Writes whole entries, where they [begin](Self::begins), the last one first. A reader that waits for the first
+    /// one finds all of them then, and takes no line away from us that is still to be written.
     #[inline(always)]
-    pub(super) fn put_entry(&mut self, m: &mut M, all: [Descriptor; N]) {
-        for (words, d) in self.line.as_chunks_mut().0.iter_mut().zip(&all) {
-            *words = <[u64; D]>::code(d);
+    pub(super) fn put_entries<T>(
+        &mut self,
+        m: &mut M,
+        all: &[[T; N]],
+        descriptor: impl Fn(&T) -> Descriptor,
+    ) {
+        let ahead = FETCHED.max(all.len() as u64);
+        for (k, of) in all.iter().enumerate().rev() {
+            let mut line = [0; W];
+            for (words, d) in line.as_chunks_mut().0.iter_mut().zip(of) {
+                *words = <[u64; D]>::code(&descriptor(d));
+            }
+            self.write_to(m, self.next.wrapping_add(k as u64), ahead, line);
         }
-        self.write(m);
+        self.next = self.next.wrapping_add(all.len() as u64);
     }
 
     /// Writes the open entry, and tells of all that is written.
@@ -352,17 +364,22 @@ where
     #[inline(always)]
     fn write(&mut self, m: &mut M) {
         let i = self.next;
-        m.entry_ahead(self.entries, i.wrapping_add(FETCHED));
-        let mut line = self.line;
+        self.write_to(m, i, FETCHED, self.line);
+        self.line = [0; W];
+        self.filled = 0;
+        self.next = i.wrapping_add(1);
+    }
+
+    /// Writes entry `i`, and fetches the one that lies `ahead` of it.
+    #[inline(always)]
+    fn write_to(&self, m: &mut M, i: u64, ahead: u64, mut line: [u64; W]) {
+        m.entry_ahead(self.entries, i.wrapping_add(ahead));
         if let Way::Registers { .. } = self.way {
             m.write(self.entries, i, line);
         } else {
             line[W - 1] |= flag(&self.way, i, self.shift);
             m.publish(self.entries, i, line); // pairs with the acquire in `Reader::is_fresh`
         }
-        self.line = [0; W];
-        self.filled = 0;
-        self.next = i.wrapping_add(1);
     }
 }
 
@@ -436,16 +453,15 @@ where
         }
     }
 
-    /// Takes the descriptors of the whole next entry, if it is written and none is open; whether it was.
+    /// The descriptors of the whole next entry, if it is written and none is open.
     #[inline(always)]
-    pub(super) fn take_entry(&mut self, m: &mut M, mut take: impl FnMut(&mut M, Descriptor)) -> bool {
-        let Some(line) = self.load(m) else { return false };
+    pub(super) fn take_entry(
+        &mut self,
+        m: &mut M,
+    ) -> Option<impl Iterator<Item = Descriptor> + use<M, W, N, D>> {
+        let line = self.load(m)?;
         self.next = self.next.wrapping_add(1);
-        for k in 0..N {
-            let Some(d) = nth::<W, D>(&line, k) else { break };
-            take(m, d);
-        }
-        true
+        Some((0..N).map_while(move |k| nth::<W, D>(&line, k)))
     }
 
     /// Whether an entry is open: some of it is read.

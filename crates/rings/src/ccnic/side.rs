@@ -21,6 +21,9 @@ pub(super) struct Lanes<M: Memory, const W: usize, const N: usize, const D: usiz
     pub(super) rx: Reader<M, W, N, D>,
 }
 
+/// Entries that are written at once.
+const AT_ONCE: usize = 8;
+
 type AnyLanes<M> = of_layout!(Lanes, M);
 
 /// One side of a connection, for one agent.
@@ -97,14 +100,15 @@ where
 {
     let mut taken = 0;
     loop {
-        // The usual case, and quick: frames of a buffer each that fill an entry.
-        if let Some(all) = segs[taken..].first_chunk::<N>()
-            && all.iter().all(|s| s.last)
-            && lane.begins(m)
-            && end.try_pass(all.iter().map(|s| s.buf))
-        {
-            lane.put_entry(m, all.each_ref().map(segment));
-            taken += N;
+        // The usual case, and quick: frames of a buffer each that fill entries.
+        let mut all = whole(&segs[taken..]);
+        if !lane.begins(m, all.len()) {
+            all = &all[..all.len().min(1)];
+        }
+        let frames = all.as_flattened();
+        if lane.begins(m, all.len()) && end.try_pass(frames.iter().map(|s| s.buf)) {
+            lane.put_entries(m, all, segment);
+            taken += frames.len();
             continue;
         }
         let Some(len) = segs[taken..].iter().position(|s| s.last).map(|at| at + 1) else { break };
@@ -121,6 +125,14 @@ where
     taken
 }
 
+/// Frames of a buffer each that fill entries: as many entries as are written at once, at most.
+#[inline(always)]
+fn whole<const N: usize>(segs: &[Segment]) -> &[[Segment; N]] {
+    let all = segs.as_chunks::<N>().0;
+    let all = &all[..all.len().min(AT_ONCE)];
+    if all.as_flattened().iter().all(|s| s.last) { all } else { &all[..0] }
+}
+
 #[inline(always)]
 fn receive<M: Memory, const W: usize, const N: usize, const D: usize>(
     lane: &mut Reader<M, W, N, D>,
@@ -131,29 +143,38 @@ fn receive<M: Memory, const W: usize, const N: usize, const D: usize>(
 where
     [u64; D]: Coded,
 {
-    let (mut taken, room) = (0, out.len());
-    let mut take = |m: &mut M, d: Descriptor, taken: &mut usize| {
-        let off = d.tag as u16;
-        // Otherwise counted there, and dropped.
-        if let Ok(buf) = end.admit(m, d.raw, u32::from(off) + u32::from(d.len))
-            && let Some(to) = out.get_mut(*taken)
-        {
-            m.prefetch(buffers, buf, u32::from(off));
-            *to = Segment { buf, off, len: d.len, last: d.last };
-            *taken += 1;
-        }
-    };
-    while taken < room {
+    let mut taken = 0;
+    while let Some(rest) = out.get_mut(taken..).filter(|rest| !rest.is_empty()) {
         // The usual case, and quick: room for all of an entry.
-        if room - taken >= N && !lane.is_open() {
-            if !lane.take_entry(m, |m, d| take(m, d, &mut taken)) {
-                break;
+        if let Some(to) = rest.first_chunk_mut::<N>()
+            && !lane.is_open()
+        {
+            let Some(all) = lane.take_entry(m) else { break };
+            let mut n = 0;
+            for d in all {
+                if let Some(seg) = admit(end, buffers, m, &d) {
+                    to[n] = seg; // at most as many as there are in an entry
+                    n += 1;
+                }
             }
+            taken += n;
         } else {
             let Some(d) = lane.next(m) else { break };
-            take(m, d, &mut taken);
+            if let Some(seg) = admit(end, buffers, m, &d) {
+                rest[0] = seg;
+                taken += 1;
+            }
         }
     }
     lane.free_to(m, lane.read());
     taken
+}
+
+/// What a descriptor names, on its way into the caches, if the other side had it. Otherwise it is counted, and dropped.
+#[inline(always)]
+fn admit<M: Memory>(end: &mut End<M>, buffers: M::Buffers, m: &mut M, d: &Descriptor) -> Option<Segment> {
+    let off = d.tag as u16;
+    let buf = end.admit(m, d.raw, u32::from(off) + u32::from(d.len)).ok()?;
+    m.prefetch(buffers, buf, u32::from(off));
+    Some(Segment { buf, off, len: d.len, last: d.last })
 }

@@ -138,7 +138,6 @@ impl Places {
 pub struct End<M: Memory> {
     free: Stack,
     places: Places,
-    held: u64,
     cache: usize,
     /// Beyond this the stack is flushed down to `cache`.
     limit: usize,
@@ -167,7 +166,6 @@ impl<M: Memory> End<M> {
         End {
             free,
             places,
-            held: 0,
             cache,
             limit: cache + cache / 2,
             way,
@@ -193,7 +191,7 @@ impl<M: Memory> End<M> {
 
     /// Buffers that somebody of this side holds.
     pub fn held(&self) -> u64 {
-        self.held
+        self.places.all.iter().filter(|place| **place == Place::Held).count() as u64
     }
 
     /// A buffer that the other side passed on in a ring: it is held here from now on. `raw` is the word that names
@@ -206,7 +204,6 @@ impl<M: Memory> End<M> {
         if let Ok(buf) = m.check(self.buffers, raw, len)
             && self.places.go(buf, Place::Away, Place::Held).is_some()
         {
-            self.held += 1;
             return Ok(buf);
         }
         self.lies += 1;
@@ -233,17 +230,14 @@ impl<M: Memory> End<M> {
     #[must_use]
     #[inline(always)]
     pub(crate) fn try_pass(&mut self, bufs: impl Iterator<Item = Buf> + Clone) -> bool {
-        let mut passed = 0;
-        for buf in bufs.clone() {
+        for (passed, buf) in bufs.clone().enumerate() {
             if self.places.go(buf, Place::Held, Place::Away).is_none() {
                 for buf in bufs.take(passed) {
                     self.places.go(buf, Place::Away, Place::Held);
                 }
                 return false;
             }
-            passed += 1;
         }
-        self.held -= passed as u64;
         true
     }
 
@@ -278,10 +272,8 @@ impl<M: Memory> End<M> {
         if self.alone || self.free.len() <= keep {
             return;
         }
-        self.way.begin_put(m);
-        let (way, places) = (&mut self.way, &mut self.places);
-        self.free.drain_oldest(keep, |i| way.put(m, places.put(i, Place::Away).0));
-        self.way.end_put(m);
+        let places = &mut self.places;
+        self.way.put(m, self.free.drain_oldest(keep).map(|i| places.put(i, Place::Away).0));
     }
 
     /// Takes up to `want` of the buffers that were given; whether there is a free one now.
@@ -294,13 +286,17 @@ impl<M: Memory> End<M> {
         let lie = there > self.places.all.len() as u64;
         self.lies += u64::from(lie); // more than there are: which of them is true is not known
         let wanted = if lie { 0 } else { there.min(want as u64) };
-        let (way, buffers, places) = (&mut self.way, self.buffers, &mut self.places);
-        let entered = self.free.push_all((0..wanted).filter_map(|_| {
-            let raw = way.get(m);
-            places.go(m.check(buffers, raw, 0).ok()?, Place::Away, Place::Free)
-        }));
+        let (buffers, places, free) = (self.buffers, &mut self.places, &mut self.free);
+        let mut entered = 0;
+        self.way.get(m, wanted, |m, raw| {
+            if let Ok(buf) = m.check(buffers, raw, 0)
+                && let Some(i) = places.go(buf, Place::Away, Place::Free)
+            {
+                free.push(i);
+                entered += 1;
+            }
+        });
         self.lies += wanted - entered;
-        self.way.end_get(m);
         self.free.len() > 0
     }
 }
@@ -313,7 +309,6 @@ impl<M: Memory> Buffers<M> for End<M> {
             let n = self.free.len().min(out.len() - done);
             let places = &mut self.places;
             self.free.take_newest(&mut out[done..done + n], |i| places.put(i, Place::Held));
-            self.held += n as u64;
             done += n;
             if done == out.len() {
                 return done;
@@ -327,11 +322,12 @@ impl<M: Memory> Buffers<M> for End<M> {
 
     #[inline(always)]
     fn give(&mut self, m: &mut M, bufs: &[Buf]) {
-        let places = &mut self.places;
-        let held = bufs.iter().filter_map(|buf| places.go(*buf, Place::Held, Place::Free));
-        let given = self.free.push_all(held);
-        self.held -= given;
-        self.foreign += bufs.len() as u64 - given;
+        for buf in bufs {
+            match self.places.go(*buf, Place::Held, Place::Free) {
+                Some(i) => self.free.push(i),
+                None => self.foreign += 1,
+            }
+        }
         if self.free.len() > self.limit {
             self.spill(m, self.cache);
         }

@@ -18,6 +18,14 @@ impl Stack {
         self.end.wrapping_sub(self.oldest) as usize
     }
 
+    /// Pushes one.
+    #[inline(always)]
+    pub(super) fn push(&mut self, i: u32) {
+        let mask = self.slots.len() - 1;
+        self.slots[self.end as usize & mask] = i;
+        self.end = self.end.wrapping_add(1);
+    }
+
     /// Pushes all of them; how many.
     #[inline(always)]
     pub(super) fn push_all(&mut self, all: impl Iterator<Item = u32>) -> u64 {
@@ -52,14 +60,10 @@ impl Stack {
 
     /// Takes those that were pushed first, until `keep` are left.
     #[inline(always)]
-    pub(super) fn drain_oldest(&mut self, keep: usize, mut taken: impl FnMut(u32)) {
-        let mask = self.slots.len() - 1;
-        let end = self.end.wrapping_sub(keep as u32);
-        let mut oldest = self.oldest;
-        while oldest != end {
-            taken(self.slots[oldest as usize & mask]);
-            oldest = oldest.wrapping_add(1);
-        }
-        self.oldest = oldest;
+    pub(super) fn drain_oldest(&mut self, keep: usize) -> impl Iterator<Item = u32> {
+        let (slots, mask) = (&*self.slots, self.slots.len() - 1);
+        let (first, count) = (self.oldest, self.len().saturating_sub(keep));
+        self.oldest = first.wrapping_add(count as u32);
+        (0..count as u32).map(move |k| slots[first.wrapping_add(k) as usize & mask])
     }
 }

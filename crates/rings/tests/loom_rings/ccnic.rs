@@ -45,6 +45,14 @@ pub(crate) const REGISTERED: Scenario = Scenario {
     run: |s| exchange(s, &REGISTERS, 2),
 };
 
+/// Entries that are written at once, the last one first: the reader finds them in their order.
+pub(crate) const AT_ONCE: Scenario = Scenario {
+    name: "ccnic, two sides, packed with credits, 2 entries at once, twice",
+    run: |s| at_once(s, &sizes(Layout::Pack, Signal::Inline, Back::Credit)),
+};
+pub(crate) const AT_ONCE_CLEARED: Scenario =
+    Scenario { name: "ccnic, two sides, packed, 2 entries at once, twice", run: |s| at_once(s, &PACK) };
+
 /// The NIC delivers three frames, the first `together` of them in one call. Each has a mark: a descriptor before its own.
 fn receive(mut space: CheckedSpace, sizes: &Sizes, together: usize) {
     let b = buffers(&mut space, 3);
@@ -150,6 +158,41 @@ fn exchange(mut space: CheckedSpace, sizes: &Sizes, frames: u8) {
     }
 }
 
+/// Two frames in one call, then two in their buffers, which the other side has freed.
+fn at_once(mut space: CheckedSpace, sizes: &Sizes) {
+    let b = buffers(&mut space, 4);
+    let pool = sides::Sizes::new(4, 0);
+    let (mut host, mut nic) = connect(&mut space, sizes, &pool, 1, b).unwrap().remove(0);
+    let space = space.share();
+    let mut m = space.view(Of::Nic);
+    let thread = spawn(move || {
+        for n in 1..=4 {
+            let segment = next(&mut m, &mut nic, b, bytes(n, false));
+            nic.free(&mut m, &[segment.buf]);
+        }
+        nic
+    });
+    let mut m = space.view(Of::Host);
+    for n in [1, 3] {
+        let mut bufs = [Buf(u64::MAX); 2];
+        let mut got = host.alloc(&mut m, &mut bufs);
+        while got < bufs.len() {
+            m.idle();
+            got += host.alloc(&mut m, &mut bufs[got..]);
+        }
+        let segs = [0, 1].map(|k| Segment { buf: bufs[k], off: 3, len: LEN, last: true });
+        (n..).zip(&bufs).for_each(|(n, buf)| m.put(b, *buf, 3, &bytes(n, false), LEN.into()));
+        let mut sent = host.tx_burst(&mut m, &segs);
+        while sent < segs.len() {
+            m.idle();
+            sent += host.tx_burst(&mut m, &segs[sent..]);
+        }
+    }
+    let nic = thread.join().unwrap();
+    assert_eq!([host.end().held(), nic.end().held()], [0, 0]);
+    assert!(host.end().counters().iter().all(|(name, count)| *count == 0 || *name == "pool_shortages"));
+}
+
 #[test]
 fn a_group_arrives_once_and_intact() {
     crate::passes(GROUPED);
@@ -183,6 +226,12 @@ fn a_buffer_goes_there_and_back() {
 #[test]
 fn a_dense_line_goes_there_and_back() {
     crate::passes(DENSE);
+}
+
+#[test]
+fn entries_that_are_written_at_once_arrive_in_order() {
+    crate::passes(AT_ONCE);
+    crate::passes(AT_ONCE_CLEARED);
 }
 
 #[test]

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 44] = [
+const SCENARIOS: [Scenario; 46] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
@@ -62,6 +62,8 @@ const SCENARIOS: [Scenario; 44] = [
     ccnic::TOLD,
     ccnic::THERE_AND_BACK,
     ccnic::DENSE,
+    ccnic::AT_ONCE,
+    ccnic::AT_ONCE_CLEARED,
     ccnic::REGISTERED,
     ccnic::SENT,
     ccnic::SENT_SEGMENTS,

@@ -45,6 +45,10 @@ const ENDS: Field = Field { writer: Side::Both, reader: Side::Both, ..lock::fiel
 /// The slots of one direction, and the number of buffers that were given in it.
 pub(super) type Lane<M> = (<M as Memory>::Words<1>, <M as Memory>::Words<1>);
 
+/// Slots of a line, and so many slots before they are needed it is fetched: they come from the other side's cache.
+const LINE: u64 = 8;
+const AHEAD: u64 = 8 * LINE;
+
 /// An end's part in it.
 pub(super) enum Way<M: Memory> {
     Lanes {
@@ -63,42 +67,38 @@ impl<M: Memory> Way<M> {
         Way::Lanes { to, given: 0, from, taken: 0 }
     }
 
-    /// Buffers are going to be [`put`](Self::put).
-    #[inline]
-    pub(super) fn begin_put(&mut self, m: &mut M) {
-        if let Way::Queue(queue) = self {
-            queue.lock(m);
-        }
-    }
-
-    #[inline]
-    pub(super) fn put(&mut self, m: &mut M, raw: u64) {
+    /// Gives buffers away, with one release for all of them.
+    #[inline(always)]
+    pub(super) fn put(&mut self, m: &mut M, all: impl Iterator<Item = u64>) {
         match self {
-            Way::Lanes { to, given, .. } => {
-                m.write(to.0, *given, [raw]);
-                *given = given.wrapping_add(1);
+            Way::Lanes { to: (slot, end), given, .. } => {
+                let mut at = *given;
+                for raw in all {
+                    if at.is_multiple_of(LINE) {
+                        m.entry_ahead(*slot, at.wrapping_add(AHEAD));
+                    }
+                    m.write(*slot, at, [raw]);
+                    at = at.wrapping_add(1);
+                }
+                *given = at;
+                m.release(*end, 0, at); // pairs with the acquire in `begin_get`
             }
             Way::Queue(queue) => {
-                m.write(queue.slot, queue.end, [raw]);
-                queue.end = (queue.end + 1) & ALL;
+                queue.lock(m);
+                for raw in all {
+                    m.write(queue.slot, queue.end, [raw]);
+                    queue.end = (queue.end + 1) & ALL;
+                }
+                queue.unlock(m);
             }
         }
     }
 
-    /// One release for all of them.
-    #[inline]
-    pub(super) fn end_put(&mut self, m: &mut M) {
-        match self {
-            Way::Lanes { to, given, .. } => m.release(to.1, 0, *given), // pairs with the acquire in `begin_get`
-            Way::Queue(queue) => queue.unlock(m),
-        }
-    }
-
-    /// How many buffers there are to [`get`](Self::get).
+    /// How many buffers there are to [`get`](Self::get), which comes next.
     #[inline]
     pub(super) fn begin_get(&mut self, m: &mut M) -> u64 {
         match self {
-            // Pairs with the release in `end_put`.
+            // Pairs with the release in `put`.
             Way::Lanes { from, taken, .. } => m.acquire(from.1, 0).wrapping_sub(*taken),
             Way::Queue(queue) => {
                 if queue.is_empty(m) {
@@ -110,27 +110,30 @@ impl<M: Memory> Way<M> {
         }
     }
 
-    #[inline]
-    pub(super) fn get(&mut self, m: &mut M) -> u64 {
+    /// Takes so many.
+    #[inline(always)]
+    pub(super) fn get(&mut self, m: &mut M, count: u64, mut each: impl FnMut(&mut M, u64)) {
         match self {
-            Way::Lanes { from, taken, .. } => {
-                let [raw] = m.read(from.0, *taken);
-                *taken = taken.wrapping_add(1);
-                raw
+            Way::Lanes { from: (slot, _), taken, .. } => {
+                let mut at = *taken;
+                for _ in 0..count {
+                    if at.is_multiple_of(LINE) {
+                        m.read_ahead(*slot, at.wrapping_add(AHEAD));
+                    }
+                    let [raw] = m.read(*slot, at);
+                    at = at.wrapping_add(1);
+                    each(m, raw);
+                }
+                *taken = at;
             }
             Way::Queue(queue) => {
-                let [raw] = m.read(queue.slot, queue.first);
-                queue.first = (queue.first + 1) & ALL;
-                raw
+                for _ in 0..count {
+                    let [raw] = m.read(queue.slot, queue.first);
+                    queue.first = (queue.first + 1) & ALL;
+                    each(m, raw);
+                }
+                queue.unlock(m);
             }
-        }
-    }
-
-    /// No more of them are wanted.
-    #[inline]
-    pub(super) fn end_get(&mut self, m: &mut M) {
-        if let Way::Queue(queue) = self {
-            queue.unlock(m);
         }
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use ccnic::{Channel, Config, Error, Listener};
 use clap::Args;
-use live::clock;
+use memory::native::clock;
 
 use crate::cmd::bench::child::{Claims, Event, TaskSample};
 use crate::fail::Fail;

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use ccnic::{Buf, Channel, Error, Segment};
-use live::clock::{ns, ticks};
+use memory::native::clock::{ns, ticks};
 
 use super::frame::Frame;
 use crate::cmd::bench::child::TaskSample;

@@ -1,5 +1,5 @@
-//! Time in ticks of the processor, for what takes no longer than a look at the system's clock: a burst's look-ups, a frame
-//! there and back.
+//! Time in ticks of the processor, where a look at the system's clock would take as long as what is timed: a burst's
+//! look-ups, a frame there and back, a poll that finds nothing.
 
 #![allow(clippy::disallowed_methods, reason = "a measurement is about the wall clock")]
 
@@ -14,7 +14,7 @@ const CALIBRATION: Duration = Duration::from_millis(20);
 #[inline(always)]
 pub fn ticks() -> u64 {
     let mut cpu = 0;
-    // SAFETY: it writes to `cpu` alone, and every x86-64 that DPDK runs on has it.
+    // SAFETY: it writes to `cpu` alone, and no x86-64 since 2008 is without it.
     unsafe { core::arch::x86_64::__rdtscp(&mut cpu) }
 }
 

@@ -145,16 +145,17 @@ def differences(rxlab, old, listed):
 
 
 def counts(rxlab):
-    """Instructions by callgrind: for a frame of a run of the model, and for a frame of native rings."""
+    """Instructions by callgrind: for a frame of a run of the model, of native rings, and of a link between processes."""
     words = "valgrind --tool=callgrind --callgrind-out-file=/dev/null".split()
     words += [rxlab, *"bench model --json --repeats 1 --packets 500000 --rate 199".split()]
     done = subprocess.run(words, capture_output=True, check=True)
     spent = int(re.search(r"Collected : (\d+)", done.stderr.decode()).group(1))
     found = {"model": spent / json.loads(done.stdout)["packets"]}
-    words = "cargo test --release -p rings --test native_cost -- --nocapture".split()
-    done = subprocess.run(words, capture_output=True, check=True, cwd=HERE.parent)
-    for line in re.findall(r"instructions for a frame.*: (.*)", done.stdout.decode()):
-        found |= {ring: float(count) for ring, count in (cell.split() for cell in line.split(", "))}
+    for crate in "rings", "ccnic":
+        words = f"cargo test --release -p {crate} --test native_cost -- --nocapture".split()
+        done = subprocess.run(words, capture_output=True, check=True, cwd=HERE.parent)
+        for line in re.findall(r"instructions for a frame.*: (.*)", done.stdout.decode()):
+            found |= {what: float(count) for what, count in (cell.split() for cell in line.split(", "))}
     return found
 
 

@@ -59,7 +59,7 @@ impl Rig<'_> {
     /// One turn of both sides; what the client sent passes through `change` first.
     fn turn(&mut self, client: &mut Client, mut change: impl FnMut(Vec<u8>) -> Option<Vec<u8>>) {
         client.turn(self.m.now());
-        while let Some(frame) = client.next() {
+        while let Some(frame) = client.send() {
             if let Some(frame) = change(frame) {
                 while self.deliver(&frame) != Outcome::Delivered {
                     self.worker.poll(&mut self.m);

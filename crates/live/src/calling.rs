@@ -23,7 +23,7 @@ impl<M: Memory> Card<M> {
                 return;
             }
             let answered = caller.answered();
-            while let Some(frame) = caller.next() {
+            while let Some(frame) = caller.send() {
                 self.offered += 1;
                 // The card admits what its own client makes: IPv4 with a transport header.
                 if let Ok(class) = self.port.pipeline().admit(&incoming(&frame))

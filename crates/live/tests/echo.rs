@@ -28,7 +28,10 @@ fn base(interface: Interface) -> Config {
 fn held(config: &Config) -> (LiveReport, Calls) {
     let report = run(config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
     assert_eq!(report.holds(), Ok(()));
-    assert_eq!((report.checked, report.faults, report.buffers_in_use), (config.packets, Faults::default(), 0));
+    assert_eq!(
+        (report.checked, report.faults, report.buffers_in_use),
+        (config.packets, Faults::default(), 0)
+    );
     let calls = report.calls.clone().unwrap();
     assert_eq!((calls.requests, calls.flows), (config.packets, config.flows));
     // Every answer was sent back by the server: nothing else made up bytes.
@@ -43,7 +46,10 @@ fn every_request_is_answered_over_every_interface() {
             let (report, calls) = held(&Config { workers, ..base(interface) });
             assert!(report.received.iter().all(|n| *n > 0), "{:?}", report.received);
             assert_eq!((calls.client_lost, calls.server_lost), (0, 0));
-            assert!(calls.per_second > 0.0 && calls.p50_us > 0.0 && calls.p99_us <= calls.max_us, "{calls:?}");
+            assert!(
+                calls.per_second > 0.0 && calls.p50_us > 0.0 && calls.p99_us <= calls.max_us,
+                "{calls:?}"
+            );
         }
     }
 }

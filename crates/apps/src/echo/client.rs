@@ -143,8 +143,8 @@ impl Client {
     }
 
     /// The next frame for the server.
-    pub fn next(&mut self) -> Option<Vec<u8>> {
-        self.wire.next()
+    pub fn send(&mut self) -> Option<Vec<u8>> {
+        self.wire.send()
     }
 
     /// Reads answers and asks again.
@@ -187,12 +187,10 @@ impl Client {
         } else if flow.got.is_none() && state == State::Established {
             if self.left == 0 {
                 socket.close();
-            } else if socket.send_queue() == 0 {
-                if socket.send_slice(flow.ask()) == Ok(MESSAGE) {
-                    (flow.at, flow.got) = (at, Some(0));
-                    self.left -= 1;
-                    self.asked += 1;
-                }
+            } else if socket.send_queue() == 0 && socket.send_slice(flow.ask()) == Ok(MESSAGE) {
+                (flow.at, flow.got) = (at, Some(0));
+                self.left -= 1;
+                self.asked += 1;
             }
         }
     }

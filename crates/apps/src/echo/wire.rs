@@ -102,7 +102,7 @@ impl Wire {
     }
 
     /// The next frame of the client.
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn send(&mut self) -> Option<Vec<u8>> {
         loop {
             let frame = self.made.pop_front()?;
             self.seen[0].see(&frame);

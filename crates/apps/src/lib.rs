@@ -8,6 +8,7 @@
 mod antagonist;
 mod any;
 mod batch;
+pub mod echo;
 mod factory;
 mod fate;
 mod headers;
@@ -29,7 +30,7 @@ pub use headers::{End, Headers, SEEN};
 pub use worker::{Unsent, Worker, WorkerCounters};
 
 use memory::{Buf, Memory};
-use rings::Completion;
+use rings::{Buffers, Completion};
 
 /// Where a frame lies.
 #[derive(Clone, Copy)]
@@ -85,6 +86,10 @@ pub trait App<M: Memory> {
             m.chain();
         }
     }
+
+    /// Sends what is due although no frame came, such as what a timer repeats, in buffers of `pool`: each of them ends in
+    /// `batch` or goes back.
+    fn tick<B: Buffers<M>>(&mut self, _m: &mut M, _frames: M::Buffers, _pool: &mut B, _batch: &mut Batch) {}
 
     /// Buffers from this number on are the application's own. Its frames may have segments in them.
     fn own_buffers(&self) -> u64 {

@@ -20,6 +20,8 @@ pub enum Unsent {
 pub struct WorkerCounters {
     /// Frames received.
     pub received: u64,
+    /// Frames that the application made in buffers of the pool.
+    pub made: u64,
     /// Bursts that were not empty.
     pub bursts: u64,
     /// Frames that the transmit ring took.
@@ -33,11 +35,10 @@ pub struct WorkerCounters {
 }
 
 impl WorkerCounters {
-    /// Whether every received frame was posted, dropped or given back.
+    /// Whether every frame that was received or made was posted, dropped or given back.
     pub fn balanced(&self) -> bool {
-        let dropped: u64 = self.app.dropped.iter().sum();
-        self.received == self.app.total()
-            && self.received == self.posted + self.tx_full + dropped + self.stopped
+        let (all, dropped) = (self.received + self.made, self.app.dropped.iter().sum::<u64>());
+        all == self.app.total() && all == self.posted + self.tx_full + dropped + self.stopped
     }
 }
 
@@ -135,6 +136,7 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
                 self.tx.reclaim(m, &mut self.pool);
                 self.returned(m);
             }
+            self.tick(m);
             return 0;
         }
         self.counters.received += n as u64;
@@ -143,6 +145,15 @@ impl<M: Memory, H: Host<M>, T: TxHost<M>, B: Buffers<M>, A: App<M>> Worker<M, H,
         self.give_back(m);
         self.send(m);
         n
+    }
+
+    /// Lets the application send what is due.
+    #[inline]
+    fn tick(&mut self, m: &mut M) {
+        let before = self.batch.counters.total();
+        self.app.tick(m, self.frames, &mut self.pool, &mut self.batch);
+        self.counters.made += self.batch.counters.total() - before;
+        self.send(m);
     }
 
     /// Posts what the batch holds; the rest is dropped or stays.

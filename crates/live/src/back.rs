@@ -1,5 +1,6 @@
 //! The card's transmit side: ends the frames that applications send, and judges them.
 
+use apps::echo;
 use memory::Memory;
 use nic::TxPort;
 use nic::reorder::Order;
@@ -24,16 +25,21 @@ pub(crate) struct Back<M: Memory> {
     pub(crate) tunnels: Tunnels,
     /// Judges answers, where the workers serve requests.
     pub(crate) client: Option<Client>,
+    /// The other end of connections, where the workers serve some.
+    pub(crate) caller: Option<echo::Client>,
 }
 
 impl<M: Memory> Back<M> {
     /// Ends some of the frames that applications have sent; how many.
     pub(crate) fn take(&mut self, m: &mut M) -> usize {
-        let Back { tx, ledger, order, tunnels, client } = self;
+        let Back { tx, ledger, order, tunnels, client, caller } = self;
         // One look at the clock for all of them.
         let now = m.now();
         for done in 0..SENT {
             let more = tx.send(m, |sent| {
+                if let Some(caller) = caller {
+                    return caller.receive(sent.head);
+                }
                 if let Some(client) = client {
                     return client.judge(sent.queue, sent.head);
                 }

@@ -43,7 +43,9 @@ impl<M: Memory> Card<M> {
     /// Stores `packets` frames, waits until they are processed, and stops the card.
     pub(crate) fn run(mut self, packets: u64) -> Card<M> {
         let start = if self.back.client.is_some() { self.load() } else { self.m.now() };
-        if self.back.client.is_some() {
+        if self.back.caller.is_some() {
+            self.call();
+        } else if self.back.client.is_some() {
             self.ask(packets);
         } else {
             self.send(packets);

@@ -1,6 +1,7 @@
 //! What a live run is told.
 
 use apps::Antagonist;
+use apps::echo;
 use apps::table::Shape;
 use memory::{Geometry, LINE, Ps};
 use packet::kv::Objects;
@@ -16,14 +17,20 @@ pub enum Work {
     Check,
     /// Run an application, send, and let the card check what comes back.
     App(apps::Kind),
+    /// Serve TCP connections, with the card as the client that judges the answers.
+    TcpEcho,
 }
 
 impl Work {
+    /// The name of [`TcpEcho`](Self::TcpEcho).
+    pub const TCP_ECHO: &'static str = "tcp-echo";
+
     /// The name on the command line and in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Work::Check => "check",
             Work::App(kind) => kind.name(),
+            Work::TcpEcho => Work::TCP_ECHO,
         }
     }
 }
@@ -35,11 +42,11 @@ pub struct Config {
     pub interface: Interface,
     /// Worker threads, a queue each; more than cores is fine. At least 1.
     pub workers: u16,
-    /// Frames that the card stores.
+    /// Frames that the card stores; of a TCP server, requests.
     pub packets: u64,
     /// What workers do.
     pub work: Work,
-    /// UDP flows, 1 to 2^24. Queues need 32 each to fill a burst.
+    /// UDP flows, 1 to 2^24. Queues need 32 each to fill a burst. Of a TCP server: connections.
     pub flows: u32,
     /// Bytes of a frame, without FCS: 60 to 2048.
     pub frame_len: u16,
@@ -60,6 +67,8 @@ pub struct Config {
     pub antagonist: Option<Antagonist>,
     /// What is asked of the key-value store, on top of `packets`: first each key is put once.
     pub requests: Option<Spec>,
+    /// Of a TCP server: frames of a million that the wire loses, in each direction.
+    pub loss_ppm: u32,
     /// A run that moves nothing for so long is given up.
     pub patience: Ps,
 }
@@ -82,6 +91,7 @@ impl Config {
             shift: 0,
             antagonist: None,
             requests: None,
+            loss_ppm: 0,
             patience: Ps::from_us(10_000_000),
         }
     }
@@ -94,9 +104,11 @@ impl Config {
             _ => crate::ROOM,
         };
         self.validate_requests()?;
+        self.validate_connections()?;
+        let flows = if self.work == Work::TcpEcho { echo::MOST_FLOWS.into() } else { 1 << 24 };
         let allowed = [
             ("workers", u64::from(self.workers), 1, 64),
-            ("flows", u64::from(self.flows), 1, 1 << 24),
+            ("flows", u64::from(self.flows), 1, flows),
             ("packets", self.packets, 1, u64::from(self.flows) << 31),
             ("frame-len", u64::from(self.frame_len), 60, u64::from(most)),
             ("skew", u64::from(self.skew_pct), 0, 100),
@@ -131,6 +143,28 @@ impl Config {
             }
             _ => Ok(()),
         }
+    }
+
+    /// Whether each connection has a worker of its own, where there are any.
+    fn validate_connections(&self) -> Result<(), String> {
+        let name = self.interface.name();
+        match self.work {
+            Work::TcpEcho if self.mixes() => {
+                Err(format!("workers of {name} share rings, and each has connections of its own"))
+            }
+            Work::TcpEcho if self.loss_ppm > 500_000 => {
+                Err(format!("loss is {} ppm; allowed: 0 to 500000", self.loss_ppm))
+            }
+            Work::Check | Work::App(_) if self.loss_ppm > 0 => {
+                Err(format!("{} repeats nothing; loss is allowed with {}", self.work.name(), Work::TCP_ECHO))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What a TCP server is asked.
+    pub(crate) fn order(&self) -> echo::Order {
+        echo::Order { flows: self.flows, requests: self.packets, loss_ppm: self.loss_ppm, seed: 1 }
     }
 
     /// Packet buffers: room for the longest frame, an odd number of lines apart.
@@ -196,6 +230,16 @@ mod tests {
         assert_eq!(base.validate(), Ok(()));
         let short = Config { frame_len: 59, ..base.clone() }.validate().unwrap_err();
         assert_eq!(short, "frame-len is 59; allowed: 60 to 2048");
-        assert!(Config { workers: 0, ..base }.validate().is_err());
+        assert!(Config { workers: 0, ..base.clone() }.validate().is_err());
+        let lost = Config { loss_ppm: 1, ..base.clone() }.validate().unwrap_err();
+        assert_eq!(lost, "check repeats nothing; loss is allowed with tcp-echo");
+        let echo = Config { work: Work::TcpEcho, ..base };
+        assert_eq!(echo.validate(), Ok(()));
+        let many = Config { flows: 4097, ..echo.clone() }.validate().unwrap_err();
+        assert_eq!(many, "flows is 4097; allowed: 1 to 4096");
+        assert!(Config { loss_ppm: 500_001, ..echo.clone() }.validate().is_err());
+        let corec = Interface::Corec(rings::corec::Sizes { shared_by: 2, ..Default::default() });
+        let shared = Config { interface: corec, workers: 2, ..echo }.validate().unwrap_err();
+        assert_eq!(shared, "workers of corec share rings, and each has connections of its own");
     }
 }

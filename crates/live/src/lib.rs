@@ -9,6 +9,7 @@
 mod antagonist;
 mod asking;
 mod back;
+mod calling;
 mod card;
 mod check;
 mod client;
@@ -29,7 +30,7 @@ mod watch;
 pub use antagonist::Pressed;
 pub use config::{Config, Work};
 pub use ledger::Faults;
-pub use report::LiveReport;
+pub use report::{Calls, LiveReport};
 pub use run::run;
 
 /// Bytes of frame that a buffer holds.

@@ -7,7 +7,7 @@ use apps::ipsec::{Cost, Sa};
 use apps::kv::{self, Either, Partition, SlabShape, Slabs};
 use apps::nf::Numbers;
 use apps::table::{HashTable, Shape, Value};
-use apps::{App, Cause, Factory, Fate, Parts, Seat};
+use apps::{App, Cause, Factory, Fate, Parts, Seat, echo};
 use memory::Ps;
 use memory::native::{Buffers, Table};
 use rings::{Nic, Outcome};
@@ -20,7 +20,7 @@ use crate::client::Client;
 use crate::config::{Config, Work};
 use crate::core::Core;
 use crate::ledger::{Faults, Ledger, Place};
-use crate::report::LiveReport;
+use crate::report::{Calls, LiveReport};
 use crate::threads::{self, Lease, Threads, View};
 use crate::tunnel::Tunnels;
 use crate::watch::{self, Ended};
@@ -45,6 +45,10 @@ pub fn run(config: &Config) -> Result<LiveReport, LiveError> {
                 Check { ledger: mixed.unwrap_or_else(|| Ledger::new(config.flows)) }
             };
             run_with(config, check, |check| Some(&mut check.ledger))
+        }
+        Work::TcpEcho => {
+            // Nobody charges cycles. All connections may lead to one worker.
+            run_with(config, |worker, _, _| echo::Server::new(config.flows, worker.into(), 0), |_| None)
         }
         Work::App(kind) => {
             let workers = u32::from(config.workers);
@@ -156,6 +160,7 @@ fn sum_up<A: App<View>>(
         reordering: card.back.order.iter().flat_map(|o| o.found().named()).collect(),
         counters: named(cores, card),
         antagonist: None,
+        calls: card.back.caller.as_ref().map(|caller| Calls::of(config, &caller.found(), seconds)),
         wall_s: seconds,
         mpps: if seconds > 0.0 { timed as f64 / seconds / 1e6 } else { 0.0 },
     }
@@ -170,6 +175,11 @@ fn close<A>(
 ) -> (u64, Faults) {
     // Headers were good when they were made.
     let torn: u64 = cores.iter().map(|c| c.counters.app.of(Cause::BadHeader)).sum();
+    if let Some(caller) = &card.back.caller {
+        let found = caller.found();
+        let missing = config.packets.saturating_sub(found.answered) + found.broken;
+        return (found.answered, Faults { missing, corrupt: found.corrupt, ..Faults::default() });
+    }
     if let Some(client) = &card.back.client {
         let faults = client.faults();
         return (client.answered + torn, Faults { corrupt: faults.corrupt + torn, ..faults });
@@ -213,10 +223,16 @@ fn app_drops<A>(cores: &[Core<View, A>]) -> BTreeMap<Fate, u64> {
 }
 
 /// Counters of the interface's halves, the pool and the card.
-fn named<A>(cores: &[Core<View, A>], card: &Card<View>) -> BTreeMap<&'static str, u64> {
+fn named<A: App<View>>(cores: &[Core<View, A>], card: &Card<View>) -> BTreeMap<&'static str, u64> {
     let mut sums = BTreeMap::new();
     for (name, count) in cores.iter().flat_map(|c| &c.named) {
         *sums.entry(*name).or_insert(0) += count;
+    }
+    if card.back.caller.is_some() {
+        let own = cores.iter().filter_map(|c| c.app.as_ref()).flat_map(App::counters);
+        for (name, count) in own.chain(cores.iter().map(|c| ("made", c.counters.made))) {
+            *sums.entry(name).or_insert(0) += count;
+        }
     }
     // Both halves of rxbisect count foreign buffers: the card's number is the whole.
     for (name, count) in Nic::<View>::counters(card.port.nic()) {

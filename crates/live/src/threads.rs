@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
-use apps::{App, Unsent, Worker};
+use apps::{App, Unsent, Worker, echo};
 use memory::native::Buffers;
 use memory::{Backing, NativeView, Ps, Region, Space};
 use nic::reorder::Order;
@@ -188,12 +188,14 @@ impl Ends {
         let table = config.indirection();
         let client = config.requests.as_ref().and_then(|spec| Client::new(spec, config.workers));
         let rss = Rss::new(&DEFAULT_KEY, &table).map_err(|e| LiveError::Config(e.to_string()))?;
+        let caller = (config.work == Work::TcpEcho).then(|| echo::Client::new(&config.order()));
+        let caller = caller.transpose().map_err(LiveError::Config)?;
         let steer =
             if client.is_some() { SteerBy::Port.over(config.workers) } else { packet::Steer::from(rss) };
         let device = nic::Config { rate_bps: 0, max_frame: geometry.room, ..nic::Config::default() };
         let port = Port::new(rings.nic, steer, device);
-        // Requests come in place of flows.
-        let count = if client.is_some() { 0 } else { config.flows };
+        // Requests and connections come in place of flows.
+        let count = if client.is_some() || caller.is_some() { 0 } else { config.flows };
         let flows = Flows::new(&port, count, config.frame_len, config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
         let places: Arc<[Place]> = flows.places(|q| config.interface.ring_of(q)).into();
@@ -202,13 +204,23 @@ impl Ends {
         let order = (mixed && config.work != Work::Check).then(|| Order::new(WINDOW));
         let sealed = config.work == Work::App(apps::Kind::Ipsec);
         let tunnels = if sealed { Tunnels::new(config.workers) } else { Tunnels::default() };
-        let longest = client.as_ref().map_or(nic::HEAD, |client| client.longest().into());
-        let head = if sealed { Tunnels::longest(config.frame_len) } else { longest };
+        let head = match config.work {
+            Work::App(apps::Kind::Ipsec) => Tunnels::longest(config.frame_len),
+            Work::TcpEcho => echo::LONGEST,
+            _ => client.as_ref().map_or(nic::HEAD, |client| client.longest().into()),
+        };
         let sending = TxConfig { rate_bps: 0, ahead: Ps::ZERO, head };
         let card = Card {
             m: lease.region().view(),
             port,
-            back: Back { tx: TxPort::new(rings.tx_nic, frames, sending), ledger, order, tunnels, client },
+            back: Back {
+                tx: TxPort::new(rings.tx_nic, frames, sending),
+                ledger,
+                order,
+                tunnels,
+                client,
+                caller,
+            },
             frames,
             returns: config.work != Work::Check,
             lossless: config.lossless,

@@ -10,6 +10,7 @@
 
 mod agents;
 pub mod bench;
+mod caller;
 pub mod classifier;
 mod engine;
 mod machine;
@@ -18,6 +19,7 @@ pub mod profile;
 mod run;
 mod scenario;
 
+pub use caller::Caller;
 pub use engine::agent::Agent;
 pub use engine::sim::Sim;
 pub use engine::space::ModelSpace;
@@ -31,7 +33,7 @@ pub use profile::{Pause, WINDOW};
 pub use run::error::Error;
 pub use run::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 pub use run::run;
-pub use run::transfer::transfer;
+pub use run::transfer::{serve, transfer};
 pub use scenario::app::App;
 pub use scenario::rules::{RuleCore, Rules, Updates};
 pub use scenario::{BURST, SAMPLING, Scenario, Setting, Span, Start, TX_RING};

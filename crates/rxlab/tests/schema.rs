@@ -261,6 +261,7 @@ fn experiments() {
 fn threads() {
     holds("live", "live --packets 5000 --interfaces privring,rxbisect,dynamic --antagonist stream:1");
     holds("live", "live --packets 5000 --interfaces corec,ddring --app l3fwd --drop");
+    holds("live", "live --packets 500 --interfaces privring,ccnic --app tcp-echo");
     holds("bench threads", "bench threads --packets 2000 --repeats 1");
 }
 

@@ -3,10 +3,11 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use apps::echo::Server;
 use apps::table::Declared;
 use apps::{AnyApp, Batch, Cause, Headers, Packet, Verdict, kv};
 use memory::{Buf, Memory, Touch};
-use rings::Completion;
+use rings::{Buffers, Completion};
 
 use super::meter::Meter;
 use crate::engine::view::View;
@@ -51,6 +52,7 @@ pub(crate) type Store = kv::Either<kv::Declared<View>, kv::DeclaredSlabs<View>>;
 pub(crate) enum ModelApp {
     Packets(AnyApp<View, Declared<View>, Store>),
     Sink(Sink),
+    Echo(Box<Server>),
 }
 
 impl apps::App<View> for ModelApp {
@@ -58,6 +60,7 @@ impl apps::App<View> for ModelApp {
         match self {
             ModelApp::Packets(app) => app.cycles(),
             ModelApp::Sink(app) => app.cycles(),
+            ModelApp::Echo(app) => apps::App::<View>::cycles(app.as_ref()),
         }
     }
 
@@ -65,6 +68,7 @@ impl apps::App<View> for ModelApp {
         match self {
             ModelApp::Packets(app) => app.frame(m, packet, headers),
             ModelApp::Sink(app) => app.frame(m, packet, headers),
+            ModelApp::Echo(app) => app.frame(m, packet, headers),
         }
     }
 
@@ -72,6 +76,13 @@ impl apps::App<View> for ModelApp {
         match self {
             ModelApp::Packets(app) => app.process(m, frames, burst, batch),
             ModelApp::Sink(app) => app.process(m, frames, burst, batch),
+            ModelApp::Echo(app) => app.process(m, frames, burst, batch),
+        }
+    }
+
+    fn tick<B: Buffers<View>>(&mut self, m: &mut View, frames: PoolId, pool: &mut B, batch: &mut Batch) {
+        if let ModelApp::Echo(app) = self {
+            app.tick(m, frames, pool, batch);
         }
     }
 
@@ -79,6 +90,7 @@ impl apps::App<View> for ModelApp {
         match self {
             ModelApp::Packets(app) => app.own_buffers(),
             ModelApp::Sink(app) => app.own_buffers(),
+            ModelApp::Echo(app) => apps::App::<View>::own_buffers(app.as_ref()),
         }
     }
 
@@ -86,6 +98,7 @@ impl apps::App<View> for ModelApp {
         match self {
             ModelApp::Packets(app) => app.returned(m, bufs),
             ModelApp::Sink(app) => app.returned(m, bufs),
+            ModelApp::Echo(app) => app.returned(m, bufs),
         }
     }
 
@@ -93,6 +106,7 @@ impl apps::App<View> for ModelApp {
         match self {
             ModelApp::Packets(app) => app.kept(),
             ModelApp::Sink(app) => app.kept(),
+            ModelApp::Echo(app) => apps::App::<View>::kept(app.as_ref()),
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use apps::echo::Server;
 use apps::ipsec::{self, Sa, Suite};
 use apps::table::{Declared, Shape, Value};
 use apps::{Factory, Kind, Parts, Sizes, kv, nf};
@@ -88,8 +89,11 @@ impl Tables {
         seat: Seat,
         frames: PoolId,
     ) -> Result<ModelApp, Error> {
-        let cycles = cycles(s)?;
         let Seat { core, queue, queues } = seat;
+        if let App::TcpEcho { flows, cycles } = s.app {
+            return Ok(ModelApp::Echo(Box::new(Server::new(flows, mix(s.seed ^ core as u64), cycles))));
+        }
+        let cycles = cycles(s)?;
         let Some(factory) = &self.0 else {
             return Ok(ModelApp::Sink(Sink { meter: meter.clone(), core, cycles }));
         };

@@ -1,5 +1,5 @@
-//! A run whose sources are two hosts at the far ends of the wires: what one sends depends on what it gets from the
-//! other, through the server.
+//! A run whose sources are hosts at the far ends of the wires: what one sends depends on what it gets, from another one
+//! through the server, or from the server itself.
 
 use memory::Ps;
 
@@ -28,13 +28,31 @@ pub fn transfer(s: &mut Scenario) -> Result<(Report, bool), Error> {
             s.cores()
         )));
     }
-    let delay = s.peers.iter().map(|p| p.borrow().delay()).min().unwrap_or(0);
-    if delay <= s.window.0 {
-        let what =
-            format!("a host answers after {delay} ps; allowed: more than the window, {} ps", s.window.0);
-        return Err(Error::Scenario(what));
-    }
+    answers_late(s)?;
     Run::watched(s, STEP, |s| s.peers.iter().all(|p| p.borrow().done()))
+}
+
+/// Runs until the host at the wire of the only port is through with the server's service; whether it is, as in
+/// [`transfer`].
+///
+/// # Errors
+/// As there.
+pub fn serve(s: &mut Scenario) -> Result<(Report, bool), Error> {
+    if s.peers.len() != 1 || !s.sources.is_empty() || s.emulated || s.server.nic_core().is_some() {
+        return Err(Error::Scenario("a service is for one host, on the wire of a card".into()));
+    }
+    answers_late(s)?;
+    Run::watched(s, STEP, |s| s.peers.iter().all(|p| p.borrow().done()))
+}
+
+/// Whether no agent sees a host's answer too early.
+fn answers_late(s: &Scenario) -> Result<(), Error> {
+    let delay = s.peers.iter().map(|p| p.borrow().delay()).min().unwrap_or(0);
+    if delay > s.window.0 {
+        return Ok(());
+    }
+    let what = format!("a host answers after {delay} ps; allowed: more than the window, {} ps", s.window.0);
+    Err(Error::Scenario(what))
 }
 
 impl Run {

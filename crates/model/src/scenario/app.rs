@@ -26,12 +26,19 @@ pub enum App {
     },
     /// An IPsec gateway.
     Ipsec,
+    /// A TCP server that sends back what it receives, for one host ([`crate::serve`]).
+    TcpEcho {
+        /// Connections that a core has places for.
+        flows: u32,
+        /// Cycles of the stack and the service for a frame that comes, the answer to it included.
+        cycles: u32,
+    },
     /// Reads every byte of a frame and frees its buffer: the receiver of `bench live`.
     Sink,
 }
 
 impl App {
-    /// The packet application; none of a benchmark's receiver.
+    /// The packet application; none of a benchmark's receiver, nor of a server of connections.
     pub fn kind(self) -> Option<Kind> {
         match self {
             App::L3fwd => Some(Kind::L3fwd),
@@ -40,7 +47,7 @@ impl App {
             App::Nf { .. } => Some(Kind::Nf),
             App::Kv { .. } => Some(Kind::Kv),
             App::Ipsec => Some(Kind::Ipsec),
-            App::Sink => None,
+            App::TcpEcho { .. } | App::Sink => None,
         }
     }
 }

@@ -13,6 +13,8 @@ use crate::lab::setup::names::{antagonist, app};
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
+mod calls;
+
 /// Options of `live`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
@@ -23,6 +25,8 @@ Examples:
   rxlab live --interfaces corec --workers 4 --app l3fwd --shift 100000
   rxlab live --app nf --antagonist stream:2
   rxlab live --app kv --interfaces privring,ccnic --workload kv:put=5,objects=geo,keys=100k,zipf=0.75
+  rxlab live --app tcp-echo --interfaces privring,ccnic
+  rxlab live --app tcp-echo --workers 1 --flows 16 --packets 2000 --loss 0.5
 
 A software card on one thread, a worker on each of some others; more threads than cores is fine. Every
 frame is checked (none lost uncounted, none twice, none torn, none overtaken in its flow), and every
@@ -46,19 +50,23 @@ pub(crate) struct What {
     /// Worker threads, a queue each
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub workers: u16,
-    /// Frames that the card stores
-    #[arg(long, value_name = "N", default_value_t = 10_000_000)]
-    pub packets: u64,
-    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send), kv (answer requests)
+    /// Frames that the card stores; with tcp-echo requests [default: 10000000; with tcp-echo 1000000]
+    #[arg(long, value_name = "N")]
+    pub packets: Option<u64>,
+    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send), kv (answer requests), tcp-echo (send
+    /// back 64 B requests on TCP connections, each with one request on its way)
     #[arg(long, value_name = "A", default_value = "check")]
     pub app: String,
     /// Requests for kv: `kv:put=PERCENT`, with `,objects=fixed|ads|geo`, `,keys=N` and `,zipf=S` at will. First each key is put, beside the
     /// frames of --packets [default with --app kv: kv:put=5,objects=ads,keys=100k,zipf=0.75]
     #[arg(long, value_name = "W")]
     pub workload: Option<String>,
-    /// Flows
-    #[arg(long, value_name = "N", default_value_t = 1024)]
-    pub flows: u32,
+    /// Flows; with tcp-echo connections [default: 1024; with tcp-echo 96]
+    #[arg(long, value_name = "N")]
+    pub flows: Option<u32>,
+    /// Percent of the frames that the wire loses, in each direction (tcp-echo)
+    #[arg(long, value_name = "PCT", default_value_t = 0.0)]
+    pub loss: f64,
     /// Bytes of a frame, without FCS
     #[arg(long, value_name = "BYTES", default_value_t = 60)]
     pub frame_len: u16,
@@ -135,7 +143,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
             format!("beside {name}: {} x {}, {} {}\n", a.threads, a.program, num(a.rate), a.unit)
         })
         .collect();
-    out::print(&(table(&rows).text(out::colour()) + &beside))
+    out::print(&(table(&rows).text(out::colour()) + &calls::text(&rows) + &beside))
 }
 
 /// One run, and all that must hold of it.
@@ -178,13 +186,21 @@ impl What {
             return Err(Fail::new(format!("--patience {}: allowed: 1 to 3600 s", self.patience)));
         }
         interface.validate(queues).map_err(Fail::new)?;
-        let work = if self.app == "check" { Work::Check } else { Work::App(app(&self.app, "check, ")?) };
+        let work = match self.app.as_str() {
+            "check" => Work::Check,
+            Work::TCP_ECHO => Work::TcpEcho,
+            name => Work::App(app(name, "check, tcp-echo, ")?),
+        };
+        if !(0.0..=50.0).contains(&self.loss) {
+            return Err(Fail::new(format!("--loss {}: allowed: 0 to 50", self.loss)));
+        }
+        let (packets, flows) = if work == Work::TcpEcho { CALLS } else { FRAMES };
         let requests = self.requests(work)?;
         Ok(Config {
             workers: self.workers,
-            packets: self.packets,
+            packets: self.packets.unwrap_or(packets),
             work,
-            flows: self.flows,
+            flows: self.flows.unwrap_or(flows),
             frame_len: self.frame_len,
             skew_pct: self.skew,
             burst: self.burst,
@@ -193,6 +209,7 @@ impl What {
             buffers: self.pool,
             shift: self.shift,
             requests,
+            loss_ppm: (self.loss * 10_000.0).round() as u32,
             antagonist: self.antagonist.as_deref().map(antagonist).transpose()?,
             patience: Ps::from_us(self.patience * 1_000_000),
             ..Config::new(interface)
@@ -214,6 +231,10 @@ impl What {
     }
 }
 
+/// Frames and flows unless told otherwise.
+const FRAMES: (u64, u32) = (10_000_000, 1024);
+/// Requests, and as many connections as CC-NIC's client has (section 5.7).
+const CALLS: (u64, u32) = (1_000_000, 96);
 /// What is asked of a store unless told otherwise: CC-NIC's (section 5.7), of fewer keys.
 const REQUESTS: &str = "kv:put=5,objects=ads,keys=100k,zipf=0.75";
 

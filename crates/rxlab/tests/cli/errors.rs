@@ -83,7 +83,7 @@ fn bad_values_are_told_in_one_line() {
     refused("bench live --build /nowhere", &["/nowhere/bench/rxbench", "make dpdk"]);
     refused("live --workers 0", &["--workers 0", "1 to 64"]);
     refused("live --ring 100", &["100", "power of two"]);
-    refused("live --app doom", &["doom", "check, l3fwd, lb, nat"]);
+    refused("live --app doom", &["doom", "check, tcp-echo, l3fwd, lb, nat"]);
     refused("live --interfaces tokenring", &["tokenring"]);
     refused("live --pool 10", &["10", "allowed"]);
     refused("live --skew 101", &["101"]);

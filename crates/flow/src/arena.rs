@@ -29,7 +29,19 @@ pub(crate) struct Lined<'a>(&'a [Line]);
 impl Lined<'_> {
     #[inline(always)]
     pub(crate) fn prefetch(self, unit: u32) {
-        lines::prefetch(&self.0[unit as usize]);
+        lines::prefetch(self.0, unit as usize);
+    }
+
+    /// The state at `version` of an entry of one unit, if it is in this unit and has these words and the priority
+    /// in the upper half of `order`; otherwise absent.
+    #[inline(always)]
+    pub(crate) fn state_of(self, unit: u32, words: [u64; 2], order: u64, version: u64) -> State {
+        let line = &self.0[unit as usize];
+        let [rank, first, second] = [RANK, KEY, LINKS].map(|w| line[w].load(Ordering::Relaxed));
+        let [when, halves @ ..] = [&line[0], &line[1], &line[2]];
+        let state = State(Stamp { when, halves }.at(version));
+        let other = (first ^ words[0]) | (second ^ words[1]) | ((rank ^ order) >> 32);
+        if other == 0 && !state.is_link() { state } else { State::ABSENT }
     }
 }
 
@@ -160,18 +172,6 @@ impl Arena {
         let (near, far) = if n > SHORT { (1, n - 1) } else { (n, 0) };
         let others = self.others(unit, n).flat_map(|unit| self.line(unit)).take(far);
         line[KEY..][..near].iter().chain(others).map(|word| word.load(Ordering::Relaxed))
-    }
-
-    /// The state at `version` of an entry of one unit, if it is in this unit and has these words and the priority
-    /// in the upper half of `order`; otherwise absent.
-    #[inline(always)]
-    pub(crate) fn state_of(&self, unit: u32, words: [u64; 2], order: u64, version: u64) -> State {
-        let line = self.line(unit);
-        let [rank, first, second] = [RANK, KEY, LINKS].map(|w| line[w].load(Ordering::Relaxed));
-        let [when, halves @ ..] = [&line[0], &line[1], &line[2]];
-        let state = State(Stamp { when, halves }.at(version));
-        let other = (first ^ words[0]) | (second ^ words[1]) | ((rank ^ order) >> 32);
-        if other == 0 && !state.is_link() { state } else { State::ABSENT }
     }
 
     /// Whether an entry of one unit has these words.

@@ -68,7 +68,7 @@ pub(crate) struct Homes<'a> {
 impl Homes<'_> {
     #[inline(always)]
     pub(crate) fn prefetch(self, hash: u32) {
-        prefetch(&self.lines[home(hash, self.log)]);
+        prefetch(self.lines, home(hash, self.log));
     }
 
     /// What the bucket where it belongs has of a hash.

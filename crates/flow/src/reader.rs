@@ -9,12 +9,12 @@ use crate::action::{Action, Fate};
 use crate::arena::Count;
 use crate::field::{Field, Layer, TTL};
 use crate::key::Key;
-use crate::search;
+use crate::search::{self, Single};
 use crate::shared::Shared;
 use crate::sizes::{BURST, CHAIN};
 use crate::state::{Form, State};
 use crate::verdict::{Ending, Verdict};
-use crate::view::{Found, View};
+use crate::view::{Found, Tuple, View};
 
 /// Looks frames up. Each thread has one of its own, or takes turns.
 #[derive(Clone, Debug)]
@@ -81,16 +81,42 @@ impl Burst<'_> {
         // Where frames are sent.
         let mut groups = [None; BURST];
         let mut jumped = false;
-        self.search(0, keys, &EACH[..n], |key, at, found| {
-            let verdict;
-            (verdict, groups[at]) = self.step(key, bytes[at], Verdict::new(), 0, found);
-            jumped |= groups[at].is_some();
-            verdicts.push(verdict);
-        });
+        let tuples = self.tuples(0);
+        let (arena, version) = (&self.shared.arena, self.version);
+        if let Some(single) = Single::of(tuples) {
+            single.search(arena, keys, version, |key, at, found| match found.state.end() {
+                Some((ending, mark)) => {
+                    self.count(found.unit, found.state.counts(), bytes[at]);
+                    verdicts.push(Verdict { ending, mark, groups: 1, ..Verdict::new() });
+                }
+                None => jumped |= self.first_step(key, bytes[at], at, found, &mut groups, &mut verdicts),
+            });
+        } else {
+            search::search(tuples, arena, keys, &EACH[..n], version, |key, at, found| {
+                jumped |= self.first_step(key, bytes[at], at, found, &mut groups, &mut verdicts);
+            });
+        }
         if jumped {
             self.go_on(keys, bytes, groups, &mut verdicts);
         }
         verdicts
+    }
+
+    /// What the rule that was found in group 0 does, where that is more than to end a frame; whether it goes on.
+    #[inline(never)]
+    fn first_step<'b>(
+        &'b self,
+        key: &mut Key,
+        bytes: u32,
+        at: usize,
+        found: Found,
+        groups: &mut [Option<u16>; BURST],
+        verdicts: &mut ArrayVec<Verdict<'b>, BURST>,
+    ) -> bool {
+        let verdict;
+        (verdict, groups[at]) = self.step(key, bytes, Verdict::new(), 0, found);
+        verdicts.push(verdict);
+        groups[at].is_some()
     }
 
     /// Frames that were sent to other `groups`: those of one together, of the first frame's first.
@@ -108,17 +134,23 @@ impl Burst<'_> {
                 .copied()
                 .filter(|at| groups[usize::from(*at)] == Some(group))
                 .collect();
-            self.search(group, keys, &open, |key, at, found| {
-                let before = core::mem::replace(&mut verdicts[at], Verdict::new());
-                (verdicts[at], groups[at]) = self.step(key, bytes[at], before, group, found);
-            });
+            search::search(
+                self.tuples(group),
+                &self.shared.arena,
+                keys,
+                &open,
+                self.version,
+                |key, at, found| {
+                    let before = core::mem::replace(&mut verdicts[at], Verdict::new());
+                    (verdicts[at], groups[at]) = self.step(key, bytes[at], before, group, found);
+                },
+            );
         }
     }
 
     #[inline(always)]
-    fn search(&self, group: u16, keys: &mut [Key], open: &[u8], done: impl FnMut(&mut Key, usize, Found)) {
-        let tuples = self.shared.view(group, &self.guard).map_or(&[][..], View::tuples);
-        search::search(tuples, &self.shared.arena, keys, open, self.version, done);
+    fn tuples(&self, group: u16) -> &[Tuple] {
+        self.shared.view(group, &self.guard).map_or(&[][..], View::tuples)
     }
 
     /// The same for any number of frames; their verdicts go into `out`.

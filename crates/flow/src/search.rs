@@ -5,6 +5,7 @@ use crate::arena::Arena;
 use crate::buckets::{First, Homes};
 use crate::hash;
 use crate::key::Key;
+use crate::mask::Short;
 use crate::sizes::BURST;
 use crate::state::State;
 use crate::view::{Found, Tuple};
@@ -152,6 +153,68 @@ impl Probes {
     }
 }
 
+/// A group of one tuple whose mask is a short one and whose table does not grow: what most groups are. Nothing is asked
+/// for each key that can be asked once.
+#[derive(Clone, Copy)]
+pub(crate) struct Single<'a> {
+    tuple: &'a Tuple,
+    short: Short,
+    homes: Homes<'a>,
+}
+
+impl<'a> Single<'a> {
+    #[inline(always)]
+    pub(crate) fn of(tuples: &'a [Tuple]) -> Option<Single<'a>> {
+        let [tuple @ Tuple { old: None, .. }] = tuples else { return None };
+        Some(Single { tuple, short: *tuple.mask.short()?, homes: tuple.new.homes() })
+    }
+
+    /// The rule for each of up to [`BURST`] keys, in their order, as [`search`] finds it.
+    #[inline(always)]
+    pub(crate) fn search(
+        self,
+        arena: &Arena,
+        keys: &mut [Key],
+        version: u64,
+        mut done: impl FnMut(&mut Key, usize, Found),
+    ) {
+        let mut all = [([0; 2], 0); BURST];
+        for (key, (words, hash)) in keys.iter().zip(&mut all) {
+            *words = self.short.words(key);
+            *hash = hash::of_two(*words);
+            self.homes.prefetch(*hash);
+        }
+        let mut firsts = [First::NONE; BURST];
+        let units = arena.units();
+        for ((_, hash), first) in all[..keys.len().min(BURST)].iter().zip(&mut firsts) {
+            *first = self.homes.first(*hash);
+            if let Some(unit) = first.unit() {
+                units.prefetch(unit);
+            }
+        }
+        let order = self.tuple.order;
+        for (((at, key), (words, hash)), first) in keys.iter_mut().enumerate().zip(&all).zip(&firsts) {
+            // There is no unit 0 with a rule.
+            let unit = first.unit().unwrap_or(0);
+            let state = units.state_of(unit, *words, order, version);
+            let found = match state {
+                State::ABSENT => self.rest(arena, key, *hash, *first, version),
+                _ => Found { unit, state, order },
+            };
+            done(key, at, found);
+        }
+    }
+
+    /// What is found where the first unit has not the best rule.
+    #[cold]
+    fn rest(&self, arena: &Arena, key: &Key, hash: u32, first: First, version: u64) -> Found {
+        match first {
+            First::NONE => Found::NONE,
+            _ => self.tuple.improve(arena, key, hash, version, Found::NONE),
+        }
+    }
+}
+
 /// The hash tables of a tuple: while it grows, what is not in the new one is in the old one.
 #[derive(Clone, Copy)]
 struct Tables<'a> {
@@ -187,7 +250,7 @@ impl Tuple {
     /// The rule in a unit, if it matches and no rule of the tuple is better.
     #[inline(always)]
     fn best_of(&self, arena: &Arena, unit: u32, words: [u64; 2], version: u64) -> Option<Found> {
-        let state = arena.state_of(unit, words, self.order, version);
+        let state = arena.units().state_of(unit, words, self.order, version);
         (state != State::ABSENT).then_some(Found { unit, state, order: self.order })
     }
 

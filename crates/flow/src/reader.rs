@@ -9,7 +9,7 @@ use crate::action::{Action, Fate};
 use crate::arena::Count;
 use crate::field::{Field, Layer, TTL};
 use crate::key::Key;
-use crate::search::{self, Single};
+use crate::search::{self, Single, Told};
 use crate::shared::Shared;
 use crate::sizes::{BURST, CHAIN};
 use crate::state::{Form, State};
@@ -29,6 +29,34 @@ pub struct Burst<'a> {
     guard: Guard,
     version: u64,
     tick: u32,
+}
+
+/// Frames of a burst in the first group.
+struct Course<'a, 'b> {
+    burst: &'b Burst<'b>,
+    bytes: &'a [u32],
+    verdicts: &'a mut ArrayVec<Verdict<'b>, BURST>,
+    /// Where frames are sent.
+    groups: [Option<u16>; BURST],
+    /// Whether one is.
+    jumped: bool,
+}
+
+impl Told for Course<'_, '_> {
+    #[inline(always)]
+    fn end(&mut self, at: usize, unit: u32, state: State) {
+        self.burst.count(unit, state.counts(), self.bytes[at]);
+        let (ending, mark) = state.end();
+        self.verdicts.push(Verdict { ending, mark, groups: 1, ..Verdict::new() });
+    }
+
+    #[inline(never)]
+    fn other(&mut self, key: &mut Key, at: usize, found: Found) {
+        let verdict;
+        (verdict, self.groups[at]) = self.burst.step(key, self.bytes[at], Verdict::new(), 0, found);
+        self.verdicts.push(verdict);
+        self.jumped |= self.groups[at].is_some();
+    }
 }
 
 /// The places of a burst.
@@ -78,45 +106,21 @@ impl Burst<'_> {
         let n = keys.len().min(bytes.len()).min(BURST);
         let (keys, bytes) = (&mut keys[..n], &bytes[..n]);
         let mut verdicts = ArrayVec::new();
-        // Where frames are sent.
-        let mut groups = [None; BURST];
-        let mut jumped = false;
+        let mut course =
+            Course { burst: self, bytes, verdicts: &mut verdicts, groups: [None; BURST], jumped: false };
         let tuples = self.tuples(0);
         let (arena, version) = (&self.shared.arena, self.version);
-        if let Some(single) = Single::of(tuples) {
-            single.search(arena, keys, version, |key, at, found| match found.state.end() {
-                Some((ending, mark)) => {
-                    self.count(found.unit, found.state.counts(), bytes[at]);
-                    verdicts.push(Verdict { ending, mark, groups: 1, ..Verdict::new() });
-                }
-                None => jumped |= self.first_step(key, bytes[at], at, found, &mut groups, &mut verdicts),
-            });
-        } else {
-            search::search(tuples, arena, keys, &EACH[..n], version, |key, at, found| {
-                jumped |= self.first_step(key, bytes[at], at, found, &mut groups, &mut verdicts);
-            });
+        match Single::of(tuples) {
+            Some(single) => single.search(arena, keys, version, &mut course),
+            None => search::search(tuples, arena, keys, &EACH[..n], version, |key, at, found| {
+                course.other(key, at, found);
+            }),
         }
+        let Course { groups, jumped, .. } = course;
         if jumped {
             self.go_on(keys, bytes, groups, &mut verdicts);
         }
         verdicts
-    }
-
-    /// What the rule that was found in group 0 does, where that is more than to end a frame; whether it goes on.
-    #[inline(never)]
-    fn first_step<'b>(
-        &'b self,
-        key: &mut Key,
-        bytes: u32,
-        at: usize,
-        found: Found,
-        groups: &mut [Option<u16>; BURST],
-        verdicts: &mut ArrayVec<Verdict<'b>, BURST>,
-    ) -> bool {
-        let verdict;
-        (verdict, groups[at]) = self.step(key, bytes, Verdict::new(), 0, found);
-        verdicts.push(verdict);
-        groups[at].is_some()
     }
 
     /// Frames that were sent to other `groups`: those of one together, of the first frame's first.

@@ -74,22 +74,27 @@ impl State {
         (self.0 & 3 == INLINE).then(|| self.as_inline())
     }
 
-    /// How a frame ends by it, with its mark; none where more than a counter is asked for, or it goes on to another group.
+    /// Whether a frame ends by it, and nothing is asked for but a mark and a counter.
     #[inline(always)]
-    pub(crate) fn end(self) -> Option<(Ending, Option<u32>)> {
-        if self.0 & (JUMP | 3) != INLINE {
-            return None;
-        }
+    pub(crate) fn is_end(self) -> bool {
+        self.0 & (JUMP | 3) == INLINE
+    }
+
+    /// How a frame ends by one that is an end, and its mark.
+    #[inline(always)]
+    pub(crate) fn end(self) -> (Ending, Option<u32>) {
         let number = (self.0 >> 16) as u16;
+        // Numbers of fates are those of endings, so that nothing is left to choose. The last one is a jump's: no end.
         let ending = match self.0 >> 4 & 3 {
             0 => Ending::Queue(number),
             1 => Ending::Rss(number),
-            _ => Ending::Drop,
+            2 => Ending::Drop,
+            _ => Ending::Missed(number),
         };
-        Some((ending, (self.0 & MARK != 0).then_some((self.0 >> 32) as u32)))
+        (ending, (self.0 & MARK != 0).then_some((self.0 >> 32) as u32))
     }
 
-    /// Whether one that has an end counts.
+    /// Whether one that is an end counts.
     #[inline(always)]
     pub(crate) fn counts(self) -> bool {
         self.0 & COUNT != 0

@@ -29,7 +29,32 @@ pub(crate) struct Lined<'a>(&'a [Line]);
 impl Lined<'_> {
     #[inline(always)]
     pub(crate) fn prefetch(self, unit: u32) {
-        lines::prefetch(&self.0[unit as usize]);
+        lines::prefetch(self.0, unit as usize);
+    }
+
+    /// Whether a unit has an entry of one unit with these words and the priority in the upper half of `order`; and its
+    /// state at `version`.
+    #[inline(always)]
+    pub(crate) fn same_and_state(
+        self,
+        unit: u32,
+        words: [u64; 2],
+        order: u64,
+        version: u64,
+    ) -> (bool, State) {
+        let line = &self.0[unit as usize];
+        let [rank, first, second] = [RANK, KEY, LINKS].map(|w| line[w].load(Ordering::Relaxed));
+        let [when, halves @ ..] = [&line[0], &line[1], &line[2]];
+        let state = State(Stamp { when, halves }.at(version));
+        let other = (first ^ words[0]) | (second ^ words[1]) | ((rank ^ order) >> 32);
+        (other == 0, state)
+    }
+
+    /// The same state, if it is the entry's and in this unit; otherwise absent.
+    #[inline(always)]
+    pub(crate) fn state_of(self, unit: u32, words: [u64; 2], order: u64, version: u64) -> State {
+        let (same, state) = self.same_and_state(unit, words, order, version);
+        if same && !state.is_link() { state } else { State::ABSENT }
     }
 }
 
@@ -160,18 +185,6 @@ impl Arena {
         let (near, far) = if n > SHORT { (1, n - 1) } else { (n, 0) };
         let others = self.others(unit, n).flat_map(|unit| self.line(unit)).take(far);
         line[KEY..][..near].iter().chain(others).map(|word| word.load(Ordering::Relaxed))
-    }
-
-    /// The state at `version` of an entry of one unit, if it is in this unit and has these words and the priority
-    /// in the upper half of `order`; otherwise absent.
-    #[inline(always)]
-    pub(crate) fn state_of(&self, unit: u32, words: [u64; 2], order: u64, version: u64) -> State {
-        let line = self.line(unit);
-        let [rank, first, second] = [RANK, KEY, LINKS].map(|w| line[w].load(Ordering::Relaxed));
-        let [when, halves @ ..] = [&line[0], &line[1], &line[2]];
-        let state = State(Stamp { when, halves }.at(version));
-        let other = (first ^ words[0]) | (second ^ words[1]) | ((rank ^ order) >> 32);
-        if other == 0 && !state.is_link() { state } else { State::ABSENT }
     }
 
     /// Whether an entry of one unit has these words.

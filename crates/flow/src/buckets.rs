@@ -23,13 +23,13 @@ pub(crate) struct Buckets {
 
 /// What a bucket has of a hash: the number of a unit. There may be others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct First(u32);
+pub(crate) struct First(pub(crate) u32);
 
 impl First {
     /// No unit, in no bucket.
     pub(crate) const NONE: First = First(u32::MAX);
     /// If there are units, they lie in other slots or in buckets behind this one.
-    const ELSEWHERE: First = First(0);
+    pub(crate) const ELSEWHERE: First = First(0);
 
     /// The unit.
     #[inline(always)]
@@ -65,24 +65,35 @@ pub(crate) struct Homes<'a> {
     log: u32,
 }
 
-impl Homes<'_> {
+impl<'a> Homes<'a> {
     #[inline(always)]
     pub(crate) fn prefetch(self, hash: u32) {
-        prefetch(&self.lines[home(hash, self.log)]);
+        prefetch(self.lines, home(hash, self.log));
+    }
+
+    /// The bucket where a hash belongs.
+    #[inline(always)]
+    pub(crate) fn line(self, hash: u32) -> &'a Line {
+        &self.lines[home(hash, self.log)]
     }
 
     /// What the bucket where it belongs has of a hash.
     #[inline(always)]
     pub(crate) fn first(self, hash: u32) -> First {
-        let line = &self.lines[home(hash, self.log)];
-        let same = same::slots(line, hash);
-        if same != 0 {
-            // The lower half of a slot; 0 where it was cleared between the two looks.
-            return First(Slot(&line[same.trailing_zeros() as usize / 2 % SLOTS]).get() as u32);
-        }
-        // Relaxed: as in `search`.
-        if line[PASSED].load(Ordering::Relaxed) == 0 { First::NONE } else { First::ELSEWHERE }
+        first(self.line(hash), hash)
     }
+}
+
+/// What a bucket has of a hash.
+#[inline(always)]
+pub(crate) fn first(line: &Line, hash: u32) -> First {
+    let same = same::slots(line, hash);
+    if same != 0 {
+        // The lower half of a slot; 0 where it was cleared between the two looks.
+        return First(Slot(&line[same.trailing_zeros() as usize / 2 % SLOTS]).get() as u32);
+    }
+    // Relaxed: as in `search`.
+    if line[PASSED].load(Ordering::Relaxed) == 0 { First::NONE } else { First::ELSEWHERE }
 }
 
 impl Buckets {

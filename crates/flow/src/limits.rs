@@ -2,6 +2,7 @@
 
 use crate::arena::units_of;
 use crate::buckets;
+use crate::columns::{RULE, UNIT};
 use crate::error::{Error, Resource};
 use crate::lines::Lines;
 use crate::mask::Mask;
@@ -26,18 +27,15 @@ pub struct Limits {
     pub groups: u32,
 }
 
-/// Bytes of the writer's columns for a unit and for a rule.
-const UNIT: u64 = 14;
-const RULE: u64 = 8;
 /// Bytes of a mask's table for the writer, and in a view and the one before it.
-const TABLE: u64 = 2048;
+const TABLE: u64 = 1024;
 const _: () =
     assert!(2 * size_of::<Tuple>() + size_of::<Table>() + size_of::<Mask>() + 8 * 16 <= TABLE as usize);
 
 impl Limits {
     /// Room for so many rules of one unit each, with the usual of everything else.
     pub fn for_rules(rules: u32) -> Limits {
-        let units = rules.saturating_add(rules / 64).saturating_add(64);
+        let units = rules.saturating_add(rules / 128).saturating_add(64);
         Limits { rules, units, records: 1024, tuples: 256, groups: 64 }
     }
 
@@ -46,7 +44,7 @@ impl Limits {
     pub fn bytes(&self) -> u64 {
         let [rules, units, records, tuples, groups] =
             [self.rules, self.units, self.records, self.tuples, self.groups].map(u64::from);
-        let arena = Lines::bytes(units + 1) + units * UNIT + rules * RULE;
+        let arena = Lines::bytes(units + 1) + units * UNIT as u64 + rules * RULE as u64;
         arena + buckets::bytes(units, tuples) + records * records::BYTES + tuples * TABLE + groups * 64
     }
 

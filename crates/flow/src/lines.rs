@@ -100,17 +100,17 @@ impl Lines {
 
 const _: () = assert!(align_of::<AtomicU64>() == align_of::<u64>());
 
-/// Starts fetching a line.
+/// Starts fetching one of several things, if there are so many.
 #[inline(always)]
-pub(crate) fn prefetch(line: &Line) {
+pub(crate) fn prefetch<T>(all: &[T], at: usize) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch accesses nothing.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(line.as_ptr().cast()) };
+        // SAFETY: a prefetch accesses nothing, whatever the address.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(all.as_ptr().wrapping_add(at).cast()) };
     }
     #[cfg(not(all(target_arch = "x86_64", not(miri))))]
-    let _ = line;
+    let _ = (all, at);
 }
 
 #[cfg(test)]

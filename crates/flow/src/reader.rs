@@ -9,12 +9,12 @@ use crate::action::{Action, Fate};
 use crate::arena::Count;
 use crate::field::{Field, Layer, TTL};
 use crate::key::Key;
-use crate::search;
+use crate::search::{self, Single, Told};
 use crate::shared::Shared;
 use crate::sizes::{BURST, CHAIN};
 use crate::state::{Form, State};
 use crate::verdict::{Ending, Verdict};
-use crate::view::{Found, View};
+use crate::view::{Found, Tuple, View};
 
 /// Looks frames up. Each thread has one of its own, or takes turns.
 #[derive(Clone, Debug)]
@@ -29,6 +29,34 @@ pub struct Burst<'a> {
     guard: Guard,
     version: u64,
     tick: u32,
+}
+
+/// Frames of a burst in the first group.
+struct Course<'a, 'b> {
+    burst: &'b Burst<'b>,
+    bytes: &'a [u32],
+    verdicts: &'a mut ArrayVec<Verdict<'b>, BURST>,
+    /// Where frames are sent.
+    groups: [Option<u16>; BURST],
+    /// Whether one is.
+    jumped: bool,
+}
+
+impl Told for Course<'_, '_> {
+    #[inline(always)]
+    fn end(&mut self, at: usize, unit: u32, state: State) {
+        self.burst.count(unit, state.counts(), self.bytes[at]);
+        let (ending, mark) = state.end();
+        self.verdicts.push(Verdict { ending, mark, groups: 1, ..Verdict::new() });
+    }
+
+    #[inline(never)]
+    fn other(&mut self, key: &mut Key, at: usize, found: Found) {
+        let verdict;
+        (verdict, self.groups[at]) = self.burst.step(key, self.bytes[at], Verdict::new(), 0, found);
+        self.verdicts.push(verdict);
+        self.jumped |= self.groups[at].is_some();
+    }
 }
 
 /// The places of a burst.
@@ -78,15 +106,17 @@ impl Burst<'_> {
         let n = keys.len().min(bytes.len()).min(BURST);
         let (keys, bytes) = (&mut keys[..n], &bytes[..n]);
         let mut verdicts = ArrayVec::new();
-        // Where frames are sent.
-        let mut groups = [None; BURST];
-        let mut jumped = false;
-        self.search(0, keys, &EACH[..n], |key, at, found| {
-            let verdict;
-            (verdict, groups[at]) = self.step(key, bytes[at], Verdict::new(), 0, found);
-            jumped |= groups[at].is_some();
-            verdicts.push(verdict);
-        });
+        let mut course =
+            Course { burst: self, bytes, verdicts: &mut verdicts, groups: [None; BURST], jumped: false };
+        let tuples = self.tuples(0);
+        let (arena, version) = (&self.shared.arena, self.version);
+        match Single::of(tuples) {
+            Some(single) => single.search(arena, keys, version, &mut course),
+            None => search::search(tuples, arena, keys, &EACH[..n], version, |key, at, found| {
+                course.other(key, at, found);
+            }),
+        }
+        let Course { groups, jumped, .. } = course;
         if jumped {
             self.go_on(keys, bytes, groups, &mut verdicts);
         }
@@ -108,17 +138,23 @@ impl Burst<'_> {
                 .copied()
                 .filter(|at| groups[usize::from(*at)] == Some(group))
                 .collect();
-            self.search(group, keys, &open, |key, at, found| {
-                let before = core::mem::replace(&mut verdicts[at], Verdict::new());
-                (verdicts[at], groups[at]) = self.step(key, bytes[at], before, group, found);
-            });
+            search::search(
+                self.tuples(group),
+                &self.shared.arena,
+                keys,
+                &open,
+                self.version,
+                |key, at, found| {
+                    let before = core::mem::replace(&mut verdicts[at], Verdict::new());
+                    (verdicts[at], groups[at]) = self.step(key, bytes[at], before, group, found);
+                },
+            );
         }
     }
 
     #[inline(always)]
-    fn search(&self, group: u16, keys: &mut [Key], open: &[u8], done: impl FnMut(&mut Key, usize, Found)) {
-        let tuples = self.shared.view(group, &self.guard).map_or(&[][..], View::tuples);
-        search::search(tuples, &self.shared.arena, keys, open, self.version, done);
+    fn tuples(&self, group: u16) -> &[Tuple] {
+        self.shared.view(group, &self.guard).map_or(&[][..], View::tuples)
     }
 
     /// The same for any number of frames; their verdicts go into `out`.

@@ -1,12 +1,16 @@
 //! The search for the keys of a burst in a group, tuple by tuple: lines of all keys are fetched before the first one is
 //! read.
 
+use core::slice;
+
 use crate::arena::Arena;
-use crate::buckets::{First, Homes};
+use crate::buckets::{self, First, Homes};
 use crate::hash;
 use crate::key::Key;
+use crate::lines::{Line, prefetch};
+use crate::mask::Short;
 use crate::sizes::BURST;
-use crate::state::State;
+use crate::state::{Form, State};
 use crate::view::{Found, Tuple};
 
 /// Keys of a burst on their way through a tuple, one after the other in columns.
@@ -152,6 +156,87 @@ impl Probes {
     }
 }
 
+/// A group of one tuple whose mask is a short one and whose table does not grow: what most groups are. Nothing is asked
+/// for each key that can be asked once.
+#[derive(Clone, Copy)]
+pub(crate) struct Single<'a> {
+    tuple: &'a Tuple,
+    short: Short,
+    homes: Homes<'a>,
+}
+
+impl<'a> Single<'a> {
+    #[inline(always)]
+    pub(crate) fn of(tuples: &'a [Tuple]) -> Option<Single<'a>> {
+        let [tuple @ Tuple { old: None, .. }] = tuples else { return None };
+        Some(Single { tuple, short: *tuple.mask.short()?, homes: tuple.new.homes() })
+    }
+
+    /// The rule for each of up to [`BURST`] keys, in their order, as [`search`] finds it.
+    #[inline(always)]
+    pub(crate) fn search(self, arena: &Arena, keys: &mut [Key], version: u64, told: &mut impl Told) {
+        let mut probes = [Probe { words: [0; 2], line: self.homes.line(0), hash: 0 }; BURST];
+        for (key, probe) in keys.iter().zip(&mut probes) {
+            let words = self.short.words(key);
+            let hash = hash::of_two(words);
+            *probe = Probe { words, line: self.homes.line(hash), hash };
+            prefetch(slice::from_ref(probe.line), 0);
+        }
+        // Units; 0 where the bucket has none.
+        let mut firsts = [0; BURST];
+        let mut elsewhere = 0_u32;
+        let units = arena.units();
+        for ((probe, first), bit) in probes[..keys.len().min(BURST)].iter().zip(&mut firsts).zip(0..) {
+            match buckets::first(probe.line, probe.hash) {
+                First::NONE => {}
+                First::ELSEWHERE => elsewhere |= 1 << bit,
+                First(unit) => *first = unit,
+            }
+            units.prefetch(*first);
+        }
+        let order = self.tuple.order;
+        for (((at, key), probe), unit) in keys.iter_mut().enumerate().zip(&probes).zip(&firsts) {
+            let (same, state) = units.same_and_state(*unit, probe.words, order, version);
+            if same && state.is_end() {
+                told.end(at, *unit, state);
+                continue;
+            }
+            let found = if same && !matches!(state.form(), Form::Absent | Form::Link(_)) {
+                Found { unit: *unit, state, order }
+            } else if *unit == 0 && elsewhere >> at & 1 == 0 {
+                Found::NONE
+            } else {
+                self.rest(arena, key, probe.hash, version)
+            };
+            told.other(key, at, found);
+        }
+    }
+
+    /// What is found where the first unit has not the best rule.
+    #[cold]
+    fn rest(&self, arena: &Arena, key: &Key, hash: u32, version: u64) -> Found {
+        self.tuple.improve(arena, key, hash, version, Found::NONE)
+    }
+}
+
+/// Who is told what [`Single`] finds for the key of each place.
+pub(crate) trait Told {
+    /// A unit with a state that is an end.
+    fn end(&mut self, at: usize, unit: u32, state: State);
+
+    /// Anything else.
+    fn other(&mut self, key: &mut Key, at: usize, found: Found);
+}
+
+/// A key on its way through a [`Single`].
+#[derive(Clone, Copy)]
+struct Probe<'a> {
+    words: [u64; 2],
+    /// Its bucket.
+    line: &'a Line,
+    hash: u32,
+}
+
 /// The hash tables of a tuple: while it grows, what is not in the new one is in the old one.
 #[derive(Clone, Copy)]
 struct Tables<'a> {
@@ -187,7 +272,7 @@ impl Tuple {
     /// The rule in a unit, if it matches and no rule of the tuple is better.
     #[inline(always)]
     fn best_of(&self, arena: &Arena, unit: u32, words: [u64; 2], version: u64) -> Option<Found> {
-        let state = arena.state_of(unit, words, self.order, version);
+        let state = arena.units().state_of(unit, words, self.order, version);
         (state != State::ABSENT).then_some(Found { unit, state, order: self.order })
     }
 

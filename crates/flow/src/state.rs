@@ -1,10 +1,12 @@
 //! A rule's actions as one word, which the half of a stamp holds.
 
 use crate::action::{Action, Fate, Plan};
+use crate::verdict::Ending;
 
 /// What a rule does, or that it is absent. Lists of a fate, a mark and a counter fit in; others lie in a record.
 ///
-/// Bits 0 and 1: form. Inline: bit 2 counts, bit 3 marks, bits 4 and 5 the fate, 16 to 31 its number, 32 to 63 the mark.
+/// Bits 0 and 1: form. Inline: bit 2 counts, bit 3 marks, bits 4 and 5 the fate, bit 6 a jump, 16 to 31 the fate's
+/// number, 32 to 63 the mark.
 /// Others: bits 32 to 63 a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct State(pub(crate) u64);
@@ -31,6 +33,9 @@ pub(crate) struct Inline {
 const INLINE: u64 = 1;
 const RECORD: u64 = 2;
 const LINK: u64 = 3;
+const COUNT: u64 = 4;
+const MARK: u64 = 8;
+const JUMP: u64 = 0x40;
 
 impl State {
     pub(crate) const ABSENT: State = State(0);
@@ -69,6 +74,32 @@ impl State {
         (self.0 & 3 == INLINE).then(|| self.as_inline())
     }
 
+    /// Whether a frame ends by it, and nothing is asked for but a mark and a counter.
+    #[inline(always)]
+    pub(crate) fn is_end(self) -> bool {
+        self.0 & (JUMP | 3) == INLINE
+    }
+
+    /// How a frame ends by one that is an end, and its mark.
+    #[inline(always)]
+    pub(crate) fn end(self) -> (Ending, Option<u32>) {
+        let number = (self.0 >> 16) as u16;
+        // Numbers of fates are those of endings, so that nothing is left to choose. The last one is a jump's: no end.
+        let ending = match self.0 >> 4 & 3 {
+            0 => Ending::Queue(number),
+            1 => Ending::Rss(number),
+            2 => Ending::Drop,
+            _ => Ending::Missed(number),
+        };
+        (ending, (self.0 & MARK != 0).then_some((self.0 >> 32) as u32))
+    }
+
+    /// Whether one that is an end counts.
+    #[inline(always)]
+    pub(crate) fn counts(self) -> bool {
+        self.0 & COUNT != 0
+    }
+
     #[inline(always)]
     pub(crate) fn form(self) -> Form {
         let number = (self.0 >> 32) as u32;
@@ -89,7 +120,7 @@ impl State {
             2 => Fate::Drop,
             _ => Fate::Jump(number),
         };
-        Inline { fate, mark: (self.0 & 8 != 0).then_some(mark), count: self.0 & 4 != 0 }
+        Inline { fate, mark: (self.0 & MARK != 0).then_some(mark), count: self.0 & COUNT != 0 }
     }
 }
 
@@ -101,7 +132,8 @@ impl From<Inline> for State {
             Fate::Drop => (2, 0),
             Fate::Jump(group) => (3, group),
         };
-        let flags = u64::from(inline.count) << 2 | u64::from(inline.mark.is_some()) << 3;
+        let flag = |there, bit| if there { bit } else { 0 };
+        let flags = flag(inline.count, COUNT) | flag(inline.mark.is_some(), MARK) | flag(fate == 3, JUMP);
         let mark = u64::from(inline.mark.unwrap_or(0)) << 32;
         State(INLINE | flags | fate << 4 | u64::from(number) << 16 | mark)
     }

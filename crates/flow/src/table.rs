@@ -73,6 +73,14 @@ impl Table {
         }
     }
 
+    /// Fetches what a look for a hash begins with.
+    pub(crate) fn prefetch(&self, hash: u32) {
+        self.new.homes().prefetch(hash);
+        if let Some(old) = &self.old {
+            old.buckets.homes().prefetch(hash);
+        }
+    }
+
     /// The first unit with this hash that is `wanted`.
     pub(crate) fn find(&self, hash: u32, wanted: impl Fn(u32) -> bool) -> Option<u32> {
         let mut found = None;

@@ -20,6 +20,7 @@ use crate::shared::Shared;
 use crate::state::{Form, State};
 use crate::table::{Change, Table};
 use crate::view::View;
+use reclaim::Leaving;
 
 /// Makes changes. They belong to a batch until [`commit`](Writer::commit) shows it to readers. What the writer itself
 /// looks at has the batch in it.
@@ -32,6 +33,7 @@ pub struct Writer {
     units: Units,
     rules: Rules,
     retired: Retired,
+    leaving: Leaving,
     tables: Vec<Option<Table>>,
     /// The tables of each group.
     groups: Vec<Vec<u16>>,
@@ -73,6 +75,7 @@ impl Writer {
             units: Units::new(limits.units),
             rules: Rules::new(limits.rules),
             retired: Retired::default(),
+            leaving: Leaving::default(),
             tables: Vec::new(),
             groups: vec![Vec::new(); limits.groups as usize],
             stale: Vec::new(),
@@ -122,7 +125,7 @@ impl Writer {
     /// A rule; none where it is not there.
     pub fn rule(&self, id: RuleId) -> Option<Rule<'static>> {
         let unit = self.rules.unit(id)?;
-        let table = self.table(self.units.table[unit as usize])?;
+        let table = self.table(self.units.table(unit))?;
         let value = self.shared.arena.values(unit, &table.mask);
         let actions = match self.last(unit).form() {
             Form::Inline(inline) => inline.actions(),
@@ -152,7 +155,7 @@ impl Writer {
         while unit != NONE {
             let count = self.shared.arena.count(unit);
             sum = Count { frames: sum.frames + count.frames, bytes: sum.bytes + count.bytes };
-            unit = self.units.older[unit as usize];
+            unit = self.units.older(unit);
         }
         Ok(sum)
     }
@@ -196,8 +199,8 @@ impl Writer {
     /// The latest of the ticks that an entry and those before it had.
     fn last_tick(&self, mut unit: u32) -> u32 {
         let mut last = self.shared.arena.tick(unit);
-        while self.units.older[unit as usize] != NONE {
-            unit = self.units.older[unit as usize];
+        while self.units.older(unit) != NONE {
+            unit = self.units.older(unit);
             last = later(last, self.shared.arena.tick(unit));
         }
         last

@@ -3,7 +3,7 @@
 use super::*;
 use arrayvec::ArrayVec;
 
-use crate::arena::units_of;
+use crate::arena::{Arena, units_of};
 use crate::hash;
 use crate::sizes::MASK_WORDS;
 
@@ -44,8 +44,7 @@ impl Writer {
         self.bury(last);
         let mut chain = last;
         while chain != NONE {
-            self.units.newer[chain as usize] = NONE;
-            chain = core::mem::replace(&mut self.units.older[chain as usize], NONE);
+            chain = self.units.part(chain);
         }
         self.rules.remove(id.index);
         Ok(())
@@ -67,7 +66,7 @@ impl Writer {
         self.room_for_step(unit, 0)?;
         let state = inline.unwrap_or_else(|| self.record(&plan));
         let last = self.take_step(unit, state)?;
-        self.rules.entry[id.index as usize] = last;
+        self.rules.set(id.index, last);
         Ok(())
     }
 
@@ -78,6 +77,13 @@ impl Writer {
     pub fn update_match(&mut self, id: RuleId, matching: &Match) -> Result<(), Error> {
         self.work();
         let unit = self.rules.unit(id).ok_or(Error::NoRule)?;
+        // Fetched while the new place is found.
+        self.shared.arena.units().prefetch(unit);
+        let group = self.table(self.units.table(unit)).ok_or(Error::NoRule)?.group;
+        let place = self.place(group, matching)?;
+        if let Some(table) = place.table.and_then(|number| self.table(number)) {
+            table.prefetch(place.hash);
+        }
         let state = self.last(unit);
         // Only actions that need a record may need a match.
         if let Form::Record(number) = state.form()
@@ -85,9 +91,7 @@ impl Writer {
         {
             Plan::new(&record.list, matching)?;
         }
-        let group = self.table(self.units.table[unit as usize]).ok_or(Error::NoRule)?.group;
         let priority = self.shared.arena.priority(unit);
-        let place = self.place(group, matching)?;
         match self.twin(&place, priority, matching) {
             Some(same) if same == unit => return Ok(()),
             Some(_) => return Err(Error::Exists),
@@ -101,9 +105,8 @@ impl Writer {
         let new = self.enter(place, priority, matching, state)?;
         self.shared.arena.touch(new, tick);
         self.bury(last);
-        self.units.older[new as usize] = last;
-        self.units.newer[last as usize] = new;
-        self.rules.entry[id.index as usize] = new;
+        self.units.succeed(last, new);
+        self.rules.set(id.index, new);
         Ok(())
     }
 
@@ -164,16 +167,14 @@ impl Writer {
         };
         let table = self.tables[usize::from(number)].as_mut().ok_or(Error::NoRule)?;
         let words: ArrayVec<u64, MASK_WORDS> = table.mask.words(&matching.value().words).collect();
-        let units = take_units(&mut self.units, units_of(words.len()))?;
+        let units = take_units(&mut self.units, units_of(words.len()), &self.shared.arena)?;
         let unit = units[0];
         self.shared.arena.fill(&units, priority, self.tick, words.into_iter());
         self.shared.arena.stamp(unit).begin(self.version + 1, State::ABSENT.0, state.0);
         // There are fewer units than slots in the largest table.
         let change = table.insert(place.hash, unit, priority).unwrap_or(Change::Nothing);
         self.changed = true;
-        self.units.table[unit as usize] = number;
-        self.units.newer[unit as usize] = NONE;
-        self.units.older[unit as usize] = NONE;
+        self.units.enter(unit, number);
         self.changed(place.group, change);
         Ok(unit)
     }
@@ -194,7 +195,7 @@ impl Writer {
     fn room_for_step(&mut self, unit: u32, more: u32) -> Result<(), Error> {
         let (last, _) = self.shared.arena.stamp(unit).last();
         let soon = last != self.version + 1 && last > self.retired.reached();
-        let words = self.table(self.units.table[unit as usize]).map_or(0, |t| t.mask.len());
+        let words = self.table(self.units.table(unit)).map_or(0, |t| t.mask.len());
         let needed = if soon { units_of(words) as u32 } else { 0 };
         self.room(Resource::Units, more + needed).map_err(|error| match error {
             // Once readers have moved on, no other unit is needed.
@@ -224,28 +225,29 @@ impl Writer {
 
     /// A new unit in the place of one, which keeps the versions up to the one in force.
     fn succeed(&mut self, old: u32, after: State) -> Result<u32, Error> {
-        let number = self.units.table[old as usize];
+        let number = self.units.table(old);
         let table = self.tables[usize::from(number)].as_ref().ok_or(Error::NoRule)?;
         let arena = &self.shared.arena;
         let words: ArrayVec<u64, MASK_WORDS> = arena.key(old, table.mask.len()).collect();
         let hash = hash::of(words.iter().copied());
-        let units = take_units(&mut self.units, units_of(words.len()))?;
+        let units = take_units(&mut self.units, units_of(words.len()), arena)?;
         let new = units[0];
         arena.fill(&units, arena.priority(old), arena.tick(old), words.into_iter());
         arena.stamp(new).begin(self.version + 1, State::link(old).0, after.0);
         table.replace(hash, old, new);
-        self.units.table[new as usize] = number;
-        self.units.older[new as usize] = old;
-        self.units.newer[old as usize] = new;
-        self.units.newer[new as usize] = NONE;
+        self.units.enter(new, number);
+        self.units.succeed(old, new);
         self.bury(old);
         Ok(new)
     }
 }
 
-/// Units of a new entry, for which there is room.
-fn take_units(units: &mut Units, n: usize) -> Result<ArrayVec<u32, 3>, Error> {
+/// Units of a new entry, for which there is room. That of the next one is fetched: a store that waits for its line holds
+/// up all behind it.
+fn take_units(units: &mut Units, n: usize, arena: &Arena) -> Result<ArrayVec<u32, 3>, Error> {
     let full = Error::Full { what: Resource::Units, limit: units.limit(), retiring: 0 };
     units.begin(n);
-    (0..n).map(|_| units.take().ok_or(full)).collect()
+    let taken = (0..n).map(|_| units.take().ok_or(full)).collect();
+    arena.units().prefetch(units.upcoming());
+    taken
 }

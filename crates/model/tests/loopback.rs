@@ -100,6 +100,20 @@ fn each_switch_runs_by_itself() {
     }
 }
 
+/// Both frames cross the link for 114 ns each, and a signal goes at least one way before each of them, half of that.
+#[test]
+fn no_layout_is_faster_than_the_link() {
+    let s = server("icx");
+    let base = Setup { tx_burst: 1, rx_burst: 1, ..Setup::new(64) };
+    for layout in [Layout::Group, Layout::Pad, Layout::Pack, Layout::Dense] {
+        for back in [Back::Clear, Back::Credit] {
+            let lanes = Sizes { layout, back, ..base.lanes };
+            let found = run(&s, &Setup { lanes, ..base.clone() });
+            assert!(found.median >= Ps::from_ns(3 * 114), "{lanes:?}: {found:?}");
+        }
+    }
+}
+
 /// At a rate below the highest that many frames come back, sooner than with a full window.
 #[test]
 fn an_open_loop_keeps_its_rate() {

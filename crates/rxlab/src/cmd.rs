@@ -8,6 +8,7 @@ mod experiment;
 mod flow;
 mod link;
 mod live;
+mod loopback;
 mod profile;
 mod queue;
 mod rules;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Rules(rules::Rules),
     /// What a coherent link costs in the model: accesses, ping-pong, streams, stores to a card
     Link(link::Link),
+    /// Frames there and back over a coherent NIC or a card, in the model: rate, latency, what crosses the link
+    Loopback(loopback::Loopback),
     /// Show the described servers
     Profile(profile::Profile),
     /// Show the JSON Schema of what a command writes with --json
@@ -72,6 +75,7 @@ impl Command {
             Command::Queue(options) => queue::run(&options),
             Command::Rules(options) => rules::run(&options),
             Command::Link(options) => link::run(&options),
+            Command::Loopback(options) => loopback::run(&options),
             Command::Profile(options) => profile::run(options),
             Command::Schema(options) => schema::run(&options),
         }?;

@@ -49,7 +49,7 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "advise",
     "advise flows",
     "bench flow",
@@ -63,6 +63,7 @@ const COMMANDS: [&str; 19] = [
     "flow",
     "link",
     "live",
+    "loopback",
     "profile list",
     "profile show",
     "queue",
@@ -276,6 +277,11 @@ fn systems_and_servers() {
     holds("link", "link --measure stores --count 1,30");
     let streamed = holds("link", "link --measure stream --pairs 2");
     assert_eq!((streamed["points"].as_array().unwrap().len(), &streamed["points"][0]["x"]), (3, &json!(2)));
+    let short = "loopback --pairs 1 --warm-us 20 --span-us 20";
+    let found = holds("loopback", &format!("{short} --signal register --prefetch off --link-gbytes 40"));
+    assert!(found["mpps"].as_f64() > Some(1.0) && found["lost"] == 0.0, "{found}");
+    let counted = holds("loopback", "loopback --pairs 1 --frames 256:512 --tx-burst 8 --in-flight 96");
+    assert!(counted["mpps"].is_null() && counted["nic_reads"].as_f64() > Some(1.0), "{counted}");
     let rules = "--server nic-testbed-cx5 --tables 2 --rules 100 --rule-rate 1000";
     let found = holds(
         "compare",

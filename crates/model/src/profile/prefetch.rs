@@ -39,6 +39,15 @@ impl AdjacentPrefetch {
     }
 }
 
+impl rings::Choice for AdjacentPrefetch {
+    const ALL: &'static [(&'static str, AdjacentPrefetch)] = &[
+        ("off", AdjacentPrefetch::None),
+        ("host", AdjacentPrefetch::Host),
+        ("nic", AdjacentPrefetch::Nic),
+        ("both", AdjacentPrefetch::Both),
+    ];
+}
+
 impl Serialize for AdjacentPrefetch {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -3,7 +3,7 @@
 use clap::Args;
 use memory::{Ps, Stores};
 use model::bench::loopback::{Accesses, Card, Load, Pool, Setup, accesses, loopback};
-use model::profile::Server;
+use model::profile::{AdjacentPrefetch, Server};
 use rings::Choice;
 use rings::ccnic::{Back, Homing, Layout, Signal};
 use rings::pool::sides::{Exchange, Fill};
@@ -82,12 +82,24 @@ pub(crate) struct Options {
     /// Their order at first
     #[arg(long, value_name = "apart|sequential", value_parser = <Fill as Choice>::named)]
     fill: Option<Fill>,
+    /// A pair's buffers [default: 4096]
+    #[arg(long, value_name = "N")]
+    buffers: Option<u32>,
     /// Bytes from one buffer to the next, all for frames [default: 128 for frames that fit, else 4096]
     #[arg(long, value_name = "N")]
     stride: Option<u32>,
     /// How frames are written
     #[arg(long, value_name = "cached|streaming", value_parser = <Stores as Choice>::named)]
     stores: Option<Stores>,
+    /// Whose misses to DRAM fetch the other line of a pair [default: the profile's]
+    #[arg(long, value_name = "off|host|nic|both", value_parser = <AdjacentPrefetch as Choice>::named)]
+    prefetch: Option<AdjacentPrefetch>,
+    /// What the way to the other socket and back adds to an access, ns [default: the profile's]
+    #[arg(long, value_name = "NS")]
+    remote_ns: Option<f64>,
+    /// What the link carries each way, GB/s [default: the profile's]
+    #[arg(long, value_name = "RATE")]
+    link_gbytes: Option<f64>,
     /// Frames that are sent together
     #[arg(long, value_name = "N", default_value_t = 32)]
     tx_burst: usize,
@@ -131,23 +143,46 @@ impl Options {
     /// In one line: the option that is not allowed.
     pub(crate) fn parse(words: &[String]) -> Result<Options, Fail> {
         let options: Options = alone::parse(words)?;
-        options.setup()?;
-        options.window()?;
-        for (flag, us) in [("warm-us", options.warm_us), ("span-us", options.span_us)] {
+        options.check()?;
+        Ok(options)
+    }
+
+    fn check(&self) -> Result<(), Fail> {
+        self.setup()?;
+        self.window()?;
+        for (flag, us) in [("warm-us", self.warm_us), ("span-us", self.span_us)] {
             if !(1..=1_000_000).contains(&us) {
                 return Err(Fail::new(format!("--{flag} {us}: allowed: 1 to 1000000")));
             }
         }
-        match options.load {
+        match self.load {
             Some(load) if !(0.01..=1.0).contains(&load) => {
                 Err(Fail::new(format!("--load {load}: allowed: 0.01 to 1")))
             }
-            _ => Ok(options),
+            _ => Ok(()),
         }
     }
 
+    /// The profile, with what options change of it.
+    fn server(&self) -> Result<Server, Fail> {
+        let mut server = Server::by_name(&self.server).map_err(|e| Fail::new(format!("--server: {e}")))?;
+        server.caches.adjacent_prefetch = self.prefetch.unwrap_or(server.caches.adjacent_prefetch);
+        let link = &mut server.constants.interconnect;
+        for (flag, to, given, [least, most]) in [
+            ("remote-ns", &mut link.remote_ns, self.remote_ns, [1.0, 2000.0]),
+            ("link-gbytes", &mut link.link_gbytes, self.link_gbytes, [0.5, 10_000.0]),
+        ] {
+            let Some(value) = given else { continue };
+            if !(least..=most).contains(&value) {
+                return Err(Fail::new(format!("--{flag} {value}: allowed: {least} to {most}")));
+            }
+            to.value = value;
+        }
+        Ok(server)
+    }
+
     fn setup(&self) -> Result<(Server, Setup), Fail> {
-        let server = Server::by_name(&self.server).map_err(|e| Fail::new(format!("--server: {e}")))?;
+        let server = self.server()?;
         let mut setup = match self.nic {
             Nic::Ccnic => Setup::new(self.bytes),
             Nic::E810 => Setup::e810(self.bytes),
@@ -172,6 +207,7 @@ impl Options {
         if let Some(stride) = self.stride {
             setup.buffers = memory::Geometry::plain(setup.buffers.count, stride);
         }
+        put(&mut setup.buffers.count, self.buffers);
         put(&mut setup.buffers.stores, self.stores);
         setup.pairs = self.pairs.unwrap_or(server.cores);
         setup.load = Load::InFlight(self.in_flight.unwrap_or(FULL));
@@ -196,7 +232,8 @@ impl Options {
     ///
     /// # Errors
     /// A value that is not allowed.
-    pub(crate) fn measure(&self) -> Result<Vec<(&'static str, f64)>, Fail> {
+    fn measure(&self) -> Result<Vec<(&'static str, f64)>, Fail> {
+        self.check()?;
         let (server, mut setup) = self.setup()?;
         if let Some([from, to]) = self.window()? {
             return Ok(crossings(accesses(&server, &setup, from, to).map_err(|e| failed(&e))?).to_vec());
@@ -221,7 +258,7 @@ impl Options {
         Ok(fields)
     }
 
-    /// Runs it for a figure, whose command is `reproduce`.
+    /// Runs it; `reproduce` is its command.
     ///
     /// # Errors
     /// A value that is not allowed.

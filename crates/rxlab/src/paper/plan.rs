@@ -113,7 +113,7 @@ pub(crate) enum Kind {
     Rules,
     /// `rxlab link`: a coherent link, and stores to a card.
     Link,
-    /// Loopbacks over a coherent NIC or a card; they have no command of their own.
+    /// `rxlab loopback`: frames over a coherent NIC or a card, there and back.
     Loopback,
 }
 

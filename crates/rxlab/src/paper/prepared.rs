@@ -53,8 +53,11 @@ impl Other {
     fn new(plan: &Plan, series: &Series, words: &[String], overrides: Overrides) -> Result<Other, Fail> {
         if plan.kind == Kind::Loopback {
             let mut options = loopback::Options::parse(words)?;
-            options.sampling = overrides.sampling.unwrap_or(options.sampling);
-            let command = format!("rxlab experiment run {}", plan.id);
+            let mut command = format!("rxlab loopback {}", words.join(" "));
+            if let Some(sampling) = overrides.sampling {
+                options.sampling = sampling;
+                command += &format!(" --sampling {sampling}");
+            }
             return Ok(Other::Loopback(Box::new(options), command));
         }
         if plan.kind == Kind::Queue {

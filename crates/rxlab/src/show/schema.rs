@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 19] = schemas![
+const SCHEMAS: [(&str, &str); 20] = schemas![
     "advise" in "advise",
     "advise flows" in "advise-flows",
     "bench flow" in "bench-flow",
@@ -49,6 +49,7 @@ const SCHEMAS: [(&str, &str); 19] = schemas![
     "flow" in "flow",
     "link" in "link",
     "live" in "live",
+    "loopback" in "loopback",
     "profile list" in "profile-list",
     "profile show" in "profile-show",
     "queue" in "queue",

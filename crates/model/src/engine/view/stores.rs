@@ -107,6 +107,13 @@ impl View {
         self.machine().costs.taken.map_or(0, |gap| (taken + gap).saturating_sub(self.clock))
     }
 
+    /// A store into a line that is on its way to the core: it stays in the store buffer, and shows once the line is there.
+    #[cold]
+    pub(super) fn joins(&mut self, line: u32) {
+        let there = self.arrival(line).max(self.line(line).changed);
+        self.stores.drained = self.stores.drained.max(there);
+    }
+
     /// The core asks for a line to store into it, ahead of use.
     pub(super) fn takes_ahead(&mut self) {
         self.clock += self.until_free();

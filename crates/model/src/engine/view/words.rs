@@ -140,7 +140,7 @@ impl View {
     #[cold]
     fn take_apart(&mut self, core: u32, line: u32, at: u64, claim: Claim) {
         if self.machine().nodes.words_move() && self.merges(line) {
-            return;
+            return self.joins(line);
         }
         let crosses = self.crosses(line, true, self.clock);
         let held = if crosses { self.arrival(line) - self.clock } else { 0 };
@@ -207,7 +207,7 @@ impl View {
     }
 
     /// From when a line may go to the core: not while it is on its way to another one over the link.
-    fn arrival(&self, line: u32) -> u64 {
+    pub(super) fn arrival(&self, line: u32) -> u64 {
         self.clock.max(self.machine().words.there(line))
     }
 

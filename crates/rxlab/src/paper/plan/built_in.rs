@@ -67,6 +67,8 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "ccnic/fig17",
     "ccnic/fig18",
     "ccnic/fig19",
+    "ccnic/fig20",
+    "ccnic/fig21",
 ];
 
 impl Plan {

@@ -106,9 +106,9 @@ tsan: toolchain ## The rings and the driver's library between threads, under Thr
 # One full run of every experiment, a file for each paper, with machine, date, commit and command. It wants the
 # machine to itself, and TRACES=DIR for the experiments that replay captures: without it they are left out, and named.
 CAPTURES = $(if $(TRACES),--captures $(TRACES))
-experiments: build ## Run all experiments into docs/results, their reports into pages/
+experiments: build ## Run all experiments, or those of PAPERS=A, into docs/results, their reports into pages/
 	@mkdir -p docs/results
-	@for paper in $$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)\/.*".*/\1/p' | sort -u); do \
+	@for paper in $(or $(PAPERS),$$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)\/.*".*/\1/p' | sort -u)); do \
 	  echo "$$paper -> docs/results/$$paper.txt"; \
 	  { $(call heading,crates experiments profiles,$(with_rustc),rxlab experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper); echo; \
 	    start=$$SECONDS; \

@@ -54,7 +54,7 @@ fn cost_70_each_side_has_memory_of_its_own() {
     let counts = engine.sim().counts();
     assert_eq!((counts.dram_reads, counts.far_dram_reads), (2, 2));
     assert_eq!((counts.dram_writes, counts.far_dram_writes), (1, 1), "the mark of each line that left");
-    assert_eq!(engine.sim().crossed(), [Crossed { reads: 1, rfos: 0 }; 2]);
+    assert_eq!(engine.sim().crossed(), [Crossed { reads: 1, ..Crossed::default() }; 2]);
 }
 
 #[test]
@@ -99,8 +99,8 @@ fn cost_72_a_lock_of_both_nodes_goes_over_the_link() {
         assert_eq!(cost(m, |m| assert_eq!(m.add(lock, 0, 1), 1)), ATOMIC + ACROSS);
     });
     let [near, far] = w.run().sim().crossed();
-    assert_eq!(near, Crossed { reads: 1, rfos: 1 });
-    assert_eq!(far, Crossed { reads: 0, rfos: 1 });
+    assert_eq!(near, Crossed { reads: 1, words: 1, rfos: 1 });
+    assert_eq!(far, Crossed { rfos: 1, ..Crossed::default() });
 }
 
 /// A word that a core still holds has to come from that core, wherever it was before.
@@ -146,8 +146,8 @@ fn frames(remote_reads: RemoteReads) -> [Crossed; 2] {
 fn a_frame_read_there_is_an_rfo_for_its_next_writer_here() {
     for remote_reads in [RemoteReads::Move, RemoteReads::Copy] {
         let [near, far] = frames(remote_reads);
-        assert_eq!(far, Crossed { reads: 10, rfos: 0 }, "{remote_reads:?}");
-        assert_eq!(near, Crossed { reads: 0, rfos: 9 }, "{remote_reads:?}");
+        assert_eq!(far, Crossed { reads: 10, ..Crossed::default() }, "{remote_reads:?}");
+        assert_eq!(near, Crossed { rfos: 9, ..Crossed::default() }, "{remote_reads:?}");
     }
 }
 
@@ -199,8 +199,8 @@ fn cost_74_a_word_each_way_is_one_read_and_one_rfo_a_side() {
     });
     let [near, far] = w.run().sim().crossed();
     // Each side looks at the other's word once before there is something. The host's first store finds nobody.
-    assert_eq!(near, Crossed { reads: ROUNDS + 1, rfos: ROUNDS - 1 });
-    assert_eq!(far, Crossed { reads: ROUNDS + 1, rfos: ROUNDS });
+    assert_eq!(near, Crossed { reads: ROUNDS + 1, words: ROUNDS + 1, rfos: ROUNDS - 1 });
+    assert_eq!(far, Crossed { reads: ROUNDS + 1, words: ROUNDS + 1, rfos: ROUNDS });
 }
 
 /// What far cores get of a side's memory, GB/s, over a link of 10 GB/s or without limit.

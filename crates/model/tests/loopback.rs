@@ -38,7 +38,7 @@ fn run(s: &Server, setup: &Setup) -> Found {
 fn fig_17_a_batch_moves_a_line_for_each_frame_and_two_for_each_group() {
     for name in ["icx", "spr"] {
         let sides = accesses(&server(name), &bursts(Setup::new(64), 8, 12), FRAMES, 2 * FRAMES).unwrap();
-        assert_eq!(sides, [Accesses { reads: 1.25, rfos: 0.25 }; 2], "{name}");
+        assert_eq!(sides, [Accesses { reads: 1.25, words: 0.25, rfos: 0.25 }; 2], "{name}");
     }
 }
 
@@ -51,7 +51,8 @@ fn fig_17_registers_move_a_line_and_take_two_for_each_batch() {
             let setup = Setup { completions: true, ..bursts(with_signal(Signal::Register), burst, 1) };
             let [_, nic] = accesses(&server(name), &setup, FRAMES, 2 * FRAMES).unwrap();
             let (looks, batch) = (1.0 / f64::from(setup.lanes.ring), 1.0 / burst as f64);
-            let want = Accesses { reads: 1.25 + batch + looks, rfos: 0.25 + 2.0 * batch };
+            let words = 0.25 + batch + looks;
+            let want = Accesses { reads: 1.0 + words, words, rfos: 0.25 + 2.0 * batch };
             assert_eq!(nic, want, "{name}, bursts of {burst}");
         }
     }
@@ -61,7 +62,7 @@ fn fig_17_registers_move_a_line_and_take_two_for_each_batch() {
 #[test]
 fn fig_17_a_frame_alone_moves_whole_lines() {
     let sides = accesses(&server("icx"), &bursts(Setup::new(64), 1, 1), FRAMES, 2 * FRAMES).unwrap();
-    assert_eq!(sides, [Accesses { reads: 4.0, rfos: 1.0 }; 2]);
+    assert_eq!(sides, [Accesses { reads: 4.0, words: 3.0, rfos: 1.0 }; 2]);
 }
 
 /// Frames come back whole and in order, whatever is switched.
@@ -188,7 +189,7 @@ fn one_node_has_no_link() {
         let of = |one_node, load| run(&s, &Setup { one_node, load, ..Setup::new(64) });
         for load in [Load::InFlight(1), Load::InFlight(256)] {
             let [one, two] = [true, false].map(|one_node| of(one_node, load));
-            assert_eq!(one.accesses, [Accesses { reads: 0.0, rfos: 0.0 }; 2], "{name} {load:?}");
+            assert_eq!(one.accesses, [Accesses { reads: 0.0, words: 0.0, rfos: 0.0 }; 2], "{name} {load:?}");
             assert!(one.median < two.median && one.mpps > two.mpps, "{name} {load:?}: {one:?} {two:?}");
         }
     }

@@ -101,7 +101,7 @@ fn cost_81_a_line_that_memory_has_is_shared() {
         assert_eq!(load(m, word, 0), some(ACROSS));
     });
     let [near, far] = w.run().sim().crossed();
-    assert_eq!((near, far), (Crossed::default(), Crossed { reads: 1, rfos: 0 }));
+    assert_eq!((near, far), (Crossed::default(), Crossed { reads: 1, words: 1, rfos: 0 }));
 }
 
 /// A lock word is looked at before it is taken: the look brings the line.
@@ -118,7 +118,7 @@ fn cost_82_a_contended_word_moves_as_well() {
             assert_eq!(load(m, lock, 0), OP + ACROSS, "{remote_reads:?}");
             assert_eq!(cost(m, |m| _ = m.add(lock, 0, 1)), take, "{remote_reads:?}");
         });
-        assert_eq!(w.run().sim().crossed()[1], Crossed { reads: 1, rfos }, "{remote_reads:?}");
+        assert_eq!(w.run().sim().crossed()[1], Crossed { reads: 1, words: 1, rfos }, "{remote_reads:?}");
     }
 }
 
@@ -139,7 +139,11 @@ fn cost_83_stores_into_one_line_take_it_once() {
         assert_eq!(m.acquire(group, 7), 2);
     });
     let [near, far] = w.run().sim().crossed();
-    assert_eq!((near, far), (Crossed::default(), Crossed { reads: 0, rfos: 2 }), "own, and the group's line");
+    assert_eq!(
+        (near, far),
+        (Crossed::default(), Crossed { rfos: 2, ..Crossed::default() }),
+        "own, and the group's line"
+    );
 }
 
 /// Where memory is read beside the other node's cache, a load waits a little longer, a store does not, and the read is
@@ -208,8 +212,11 @@ fn ping_pong(remote_reads: RemoteReads, one_line: bool) -> (u64, [Crossed; 2]) {
         (times.all().pop().unwrap(), crossed)
     };
     let ((from, before), (to, after)) = (run(ROUNDS), run(ROUNDS + 1));
-    let more =
-        |i: usize| Crossed { reads: after[i].reads - before[i].reads, rfos: after[i].rfos - before[i].rfos };
+    let more = |i: usize| Crossed {
+        reads: after[i].reads - before[i].reads,
+        words: after[i].words - before[i].words,
+        rfos: after[i].rfos - before[i].rfos,
+    };
     (to - from, [more(0), more(1)])
 }
 
@@ -219,11 +226,11 @@ fn cost_84_one_line_for_both_ways_is_half_the_requests() {
     const TRIP: u64 = ACROSS + AWAY;
     let (reads, rfos) = (1, 1);
     for (remote_reads, one_line, want, trip) in [
-        (RemoteReads::Move, true, Crossed { reads, rfos: 0 }, TRIP),
-        (RemoteReads::Move, false, Crossed { reads, rfos }, 2 * TRIP + 4 * OP),
+        (RemoteReads::Move, true, Crossed { reads, words: reads, rfos: 0 }, TRIP),
+        (RemoteReads::Move, false, Crossed { reads, words: reads, rfos }, 2 * TRIP + 4 * OP),
         // Where a copy stays, the next store has to take it away.
-        (RemoteReads::Frames, true, Crossed { reads, rfos }, TRIP + 2 * SNOOP + 3 * OP),
-        (RemoteReads::Frames, false, Crossed { reads, rfos }, 2 * TRIP + 4 * OP),
+        (RemoteReads::Frames, true, Crossed { reads, words: reads, rfos }, TRIP + 2 * SNOOP + 3 * OP),
+        (RemoteReads::Frames, false, Crossed { reads, words: reads, rfos }, 2 * TRIP + 4 * OP),
     ] {
         let (took, crossed) = ping_pong(remote_reads, one_line);
         assert_eq!((took, crossed), (trip, [want; 2]), "{remote_reads:?}, one line: {one_line}");

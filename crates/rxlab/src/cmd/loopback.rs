@@ -10,7 +10,10 @@ use crate::show::table::{Table, num, number, words};
 
 /// Options of `loopback`.
 #[derive(Args, Debug)]
-#[command(after_help = "\
+// A plan's series may give an option of the plan again: its command says both.
+#[command(
+    args_override_self = true,
+    after_help = "\
 Examples:
   rxlab loopback
   rxlab loopback --server spr --pairs 1 --in-flight 1 --tx-burst 1 --rx-burst 1
@@ -22,7 +25,8 @@ Each pair is a host's core, which writes frames, sends them and reads what comes
 which plays the NIC: it reads each frame and writes it into another buffer for the way back. Without --load and
 --frames a pair has as many frames under way as --in-flight says, which finds the highest rate; with one, bursts of one
 and one pair, it finds the least latency. What the options do not say is the paper's (CC-NIC), or with --nic e810 a
-card's of today.")]
+card's of today."
+)]
 pub(crate) struct Loopback {
     #[command(flatten)]
     options: Options,

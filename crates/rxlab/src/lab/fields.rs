@@ -143,14 +143,16 @@ const TRANSFER: [Field; 14] = [
 ];
 
 /// Fields of a loopback beside those of a report, see `loopback.rs`.
-const LOOPBACK: [Field; 8] = [
+const LOOPBACK: [Field; 10] = [
     f("latency_p50_ns", "median latency", "ns", |_| f64::NAN),
     f("latency_p99_ns", "p99 latency", "ns", |_| f64::NAN),
     f("lost", "lost or wrong", "frames", |_| f64::NAN),
     f("link_pct", "load of the link", "%", |_| f64::NAN),
     f("host_reads", "lines that the host reads over the link", "a frame", |_| f64::NAN),
+    f("host_word_reads", "those of words", "a frame", |_| f64::NAN),
     f("host_rfos", "lines that it takes to write them", "a frame", |_| f64::NAN),
     f("nic_reads", "lines that the NIC reads over the link", "a frame", |_| f64::NAN),
+    f("nic_word_reads", "those of words", "a frame", |_| f64::NAN),
     f("nic_rfos", "lines that it takes to write them", "a frame", |_| f64::NAN),
 ];
 

@@ -268,6 +268,13 @@ impl Options {
 }
 
 /// Lines of each side for a frame.
-fn crossings([host, nic]: [Accesses; 2]) -> [(&'static str, f64); 4] {
-    [("host_reads", host.reads), ("host_rfos", host.rfos), ("nic_reads", nic.reads), ("nic_rfos", nic.rfos)]
+fn crossings([host, nic]: [Accesses; 2]) -> [(&'static str, f64); 6] {
+    [
+        ("host_reads", host.reads),
+        ("host_word_reads", host.words),
+        ("host_rfos", host.rfos),
+        ("nic_reads", nic.reads),
+        ("nic_word_reads", nic.words),
+        ("nic_rfos", nic.rfos),
+    ]
 }

@@ -48,6 +48,8 @@ impl Log {
 pub struct Accesses {
     /// Lines for loads.
     pub reads: f64,
+    /// Those of them that are of words: descriptors, registers, slots of the pool. The others are of frames.
+    pub words: f64,
     /// Lines for stores.
     pub rfos: f64,
 }
@@ -55,7 +57,9 @@ pub struct Accesses {
 impl Accesses {
     pub(super) fn between(before: Crossed, after: Crossed, frames: u64) -> Accesses {
         let each = |n: u64| n as f64 / frames.max(1) as f64;
-        Accesses { reads: each(after.reads - before.reads), rfos: each(after.rfos - before.rfos) }
+        let [reads, words, rfos] = [|c: Crossed| c.reads, |c: Crossed| c.words, |c: Crossed| c.rfos]
+            .map(|of| each(of(after) - of(before)));
+        Accesses { reads, words, rfos }
     }
 }
 

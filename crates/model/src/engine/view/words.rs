@@ -227,6 +227,7 @@ impl View {
         let crosses = words.lines[line as usize].crosses(who, shown, write, &nodes.far, ends);
         if crosses {
             self.machine().cross(node, write, 1, at);
+            self.machine().nodes.crossed[node as usize].words += u64::from(!write);
         }
         crosses
     }

@@ -18,6 +18,8 @@ const LINE: f64 = 64.0;
 pub struct Crossed {
     /// For loads.
     pub reads: u64,
+    /// Those of them that are of words, not of buffers.
+    pub words: u64,
     /// For stores (reads for ownership): lines that came, and copies that were taken away.
     pub rfos: u64,
 }

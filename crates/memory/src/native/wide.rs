@@ -52,6 +52,8 @@ mod instructions {
         }
     }
 
+    /// Loads are of a word each: whoever wrote the bytes may have stored words a moment ago, and a load of two of them
+    /// would wait until all stores before are in the cache.
     #[inline(always)]
     fn store_line(to: &[AtomicU64; LINE], from: &[[u8; WORD]; LINE]) {
         // SAFETY: it loads 64 private bytes and stores to eight words, which are atomics: a shared reference allows it.

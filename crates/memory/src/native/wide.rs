@@ -60,8 +60,10 @@ mod instructions {
         // They are relaxed stores, as said above. Every x86-64 has SSE2.
         unsafe {
             asm!(
-                "movq {a}, qword ptr [{from}]", "movhps {a}, qword ptr [{from} + 8]", "movq {b}, qword ptr [{from} + 16]", "movhps {b}, qword ptr [{from} + 24]",
-                "movq {c}, qword ptr [{from} + 32]", "movhps {c}, qword ptr [{from} + 40]", "movq {d}, qword ptr [{from} + 48]", "movhps {d}, qword ptr [{from} + 56]",
+                "movq {a}, qword ptr [{from}]", "movhps {a}, qword ptr [{from} + 8]",
+                "movq {b}, qword ptr [{from} + 16]", "movhps {b}, qword ptr [{from} + 24]",
+                "movq {c}, qword ptr [{from} + 32]", "movhps {c}, qword ptr [{from} + 40]",
+                "movq {d}, qword ptr [{from} + 48]", "movhps {d}, qword ptr [{from} + 56]",
                 "movups xmmword ptr [{to}], {a}", "movups xmmword ptr [{to} + 16], {b}",
                 "movups xmmword ptr [{to} + 32], {c}", "movups xmmword ptr [{to} + 48], {d}",
                 to = in(reg) to.as_ptr(), from = in(reg) from.as_ptr(),

@@ -347,6 +347,17 @@ where
         self.next = self.next.wrapping_add(all.len() as u64);
     }
 
+    /// Writes an entry of fewer descriptors than it has room for, where they [begin](Self::begins) one.
+    #[inline(always)]
+    pub(super) fn put_some<T>(&mut self, m: &mut M, some: &[T], descriptor: impl Fn(&T) -> Descriptor) {
+        let mut line = [0; W];
+        for (words, d) in line.as_chunks_mut().0.iter_mut().zip(some) {
+            *words = <[u64; D]>::code(&descriptor(d));
+        }
+        self.write_to(m, self.next, FETCHED, line);
+        self.next = self.next.wrapping_add(1);
+    }
+
     /// Writes the open entry, and tells of all that is written.
     #[inline(always)]
     pub(super) fn flush(&mut self, m: &mut M) {
@@ -453,18 +464,29 @@ where
         }
     }
 
-    /// The descriptors of the whole next entry, if it is written and none is open.
+    /// Takes the descriptors of the whole next entry, if it is written, none is open, and there are `room` of them at most;
+    /// whether it did. An entry with more is open from then on.
     #[inline(always)]
     pub(super) fn take_entry(
         &mut self,
         m: &mut M,
-    ) -> Option<impl Iterator<Item = Descriptor> + use<M, W, N, D>> {
-        let line = self.load(m)?;
+        room: usize,
+        mut each: impl FnMut(&mut M, Descriptor),
+    ) -> bool {
+        let Some(line) = self.load(m) else { return false };
+        if room < N && nth::<W, D>(&line, room).is_some() {
+            (self.line, self.at) = (line, 0);
+            return false;
+        }
         self.next = self.next.wrapping_add(1);
-        Some((0..N).map_while(move |k| nth::<W, D>(&line, k)))
+        for k in 0..N {
+            let Some(d) = nth::<W, D>(&line, k) else { break };
+            each(m, d);
+        }
+        true
     }
 
-    /// Whether an entry is open: some of it is read.
+    /// Whether an entry is open: not all of it is read.
     #[inline(always)]
     pub(super) fn is_open(&self) -> bool {
         self.at < N

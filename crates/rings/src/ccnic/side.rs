@@ -111,6 +111,17 @@ where
             taken += frames.len();
             continue;
         }
+        // As usual, and as quick: what is left of the call fits in an entry.
+        let rest = &segs[taken..];
+        if (1..N).contains(&rest.len())
+            && rest.iter().all(|s| s.last)
+            && lane.begins(m, 1)
+            && end.try_pass(rest.iter().map(|s| s.buf))
+        {
+            lane.put_some(m, rest, segment);
+            taken += rest.len();
+            break;
+        }
         let Some(len) = segs[taken..].iter().position(|s| s.last).map(|at| at + 1) else { break };
         if !lane.fits(m, len) {
             break;
@@ -146,24 +157,28 @@ where
     let mut taken = 0;
     while let Some(rest) = out.get_mut(taken..).filter(|rest| !rest.is_empty()) {
         // The usual case, and quick: room for all of an entry.
-        if let Some(to) = rest.first_chunk_mut::<N>()
-            && !lane.is_open()
-        {
-            let Some(all) = lane.take_entry(m) else { break };
+        if !lane.is_open() {
             let mut n = 0;
-            for d in all {
-                if let Some(seg) = admit(end, buffers, m, &d) {
-                    to[n] = seg; // at most as many as there are in an entry
+            let took = lane.take_entry(m, rest.len(), |m, d| {
+                if let Some(seg) = admit(end, buffers, m, &d)
+                    && let Some(to) = rest.get_mut(n)
+                {
+                    *to = seg;
                     n += 1;
                 }
-            }
+            });
             taken += n;
-        } else {
-            let Some(d) = lane.next(m) else { break };
-            if let Some(seg) = admit(end, buffers, m, &d) {
-                rest[0] = seg;
-                taken += 1;
+            if took {
+                continue;
             }
+            if !lane.is_open() {
+                break;
+            }
+        }
+        let Some(d) = lane.next(m) else { break };
+        if let Some(seg) = admit(end, buffers, m, &d) {
+            rest[0] = seg;
+            taken += 1;
         }
     }
     lane.free_to(m, lane.read());

@@ -168,7 +168,7 @@ long() {
 
 down() {
 	# DPDK's own TAP driver, whose device the kernel takes down.
-	testpmd "$(rxlab 0 "$(generator 64 64),rx_rate=0.05")" --vdev=net_tap0,iface=rxw$$ -- -i --rxd=512 --txd=512 \
+	testpmd "$(rxlab 0 "$(generator 64 64),rx_rate=0.01")" --vdev=net_tap0,iface=rxw$$ -- -i --rxd=2048 --txd=512 \
 		--total-num-mbufs=8192 --forward-mode=io
 	until_true 10 at_least 0 ipackets 1000
 	ip link set rxw$$ down

@@ -45,8 +45,8 @@ Examples:
 
 It asks the telemetry socket that every DPDK program has (/var/run/dpdk/*/dpdk_telemetry.v2), unless
 --no-telemetry turned it off; the program is not changed. Root, or the user of the program, may ask.
-What is lost is told by counter, and then why, the cause of most frames first, with the line for the
-program's options. The kernel adds which share of the time each polling thread had its CPU.
+What is lost is told by counter, and then why: a port that is down, then the cause of most frames,
+each with the line for the program's options. The kernel adds which share of the time each polling thread had its CPU.
 
 DPDK 22.11 tells neither sizes of rings nor what is left in a pool. Sizes come from the program's own
 options (testpmd, l3fwd), its default, or --ring; the fill of a pool is read from the memory of the

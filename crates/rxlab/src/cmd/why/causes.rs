@@ -1,4 +1,4 @@
-//! From losses to causes, the one that explains most frames first.
+//! From losses to causes: a port that is down, then the one that explains most frames.
 
 use super::case::{Case, Cause, Kind};
 use super::counters::Place;
@@ -36,7 +36,8 @@ pub(super) fn find(case: &Case) -> Vec<Cause> {
         let down = causes.iter().any(|c| c.cause == Kind::PortDown && c.port == rates.port);
         causes.extend(of_port(case, rates, down));
     }
-    causes.sort_by_key(|c| std::cmp::Reverse(c.frames));
+    // Of what goes to a port that is down nothing arrives.
+    causes.sort_by_key(|c| (c.cause != Kind::PortDown, std::cmp::Reverse(c.frames)));
     causes
 }
 

@@ -102,13 +102,23 @@ pub(crate) fn run(options: &Options) -> Result<(), Fail> {
     };
     let (watched, program) = Watched::new(link)?;
     let every = Duration::from_secs_f64(options.seconds / f64::from(options.looks - 1));
+    let mut explained = false;
     loop {
-        let dump = Dump { program: program.clone(), looks: watched.looks(options.looks, every)? };
+        let looks = match watched.looks(options.looks, every) {
+            // What is watched ends some time.
+            Err(fail) if explained => {
+                out::note(&format!("rxlab: watched to its end: {fail}"));
+                return Ok(());
+            }
+            looks => looks?,
+        };
+        let dump = Dump { program: program.clone(), looks };
         if let Some(target) = &target {
             let text = serde_json::to_string(&dump).map_err(|e| Fail::new(format!("--record: {e}")))?;
             target.write(&(text + "\n"))?;
         }
         options.explain(&dump)?;
+        explained = true;
         if !options.watch {
             return Ok(());
         }

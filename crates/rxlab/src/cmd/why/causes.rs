@@ -2,6 +2,7 @@
 
 use super::case::{Case, Cause, Kind};
 use super::counters::Place;
+use super::dump::Look;
 use super::overload;
 use super::programs::Setting;
 use super::rates::{self, Rates};
@@ -14,7 +15,7 @@ const AT_LINE: f64 = 0.95;
 /// Bytes of a buffer that takes frames of 9600 B behind the usual headroom.
 const JUMBO: u64 = 9728;
 /// Entries of a transmit ring where nothing tells, for the need of a pool.
-const USUAL_TX: u32 = 512;
+const USUAL_TX: u32 = 1024;
 /// A burst, of which an lcore may hold one.
 const BURST: u64 = 32;
 
@@ -237,6 +238,10 @@ fn too_small(case: &Case, rates: &Rates, frames: u64) -> Cause {
     let ring = rates.lost(&[Place::Ring]);
     if ring > 0 {
         evidence.push(format!("so {ring} frames found no posted buffer"));
+    } else {
+        evidence.push(
+            "no frame found its ring empty meanwhile: whether one was lost depends on the driver".into(),
+        );
     }
     evidence.extend(pools(case).map(|(name, size, least)| {
         format!("pool {name}: {size} buffers, of which {least} lay in it at the lowest look")
@@ -245,6 +250,10 @@ fn too_small(case: &Case, rates: &Rates, frames: u64) -> Cause {
     let need = need(case);
     if let Some(need) = need {
         evidence.push(format!("full rings, caches and a burst of each core take {need}"));
+    }
+    let told = |l: &Look| l.ports.values().all(|port| case.named.tx_entries(port).is_some());
+    if !case.dump.looks.last().is_some_and(told) {
+        evidence.push(format!("transmit rings of {USUAL_TX} entries are assumed: nothing tells their size"));
     }
     // One less than a power of two wastes least memory (rte_mempool_create()).
     let wanted = (need.unwrap_or(0).max(size + 1) + 1).next_power_of_two() - 1;

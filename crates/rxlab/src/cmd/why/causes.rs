@@ -37,8 +37,13 @@ pub(super) fn find(case: &Case) -> Vec<Cause> {
         let down = causes.iter().any(|c| c.cause == Kind::PortDown && c.port == rates.port);
         causes.extend(of_port(case, rates, down));
     }
-    // Of what goes to a port that is down nothing arrives.
-    causes.sort_by_key(|c| (c.cause != Kind::PortDown, std::cmp::Reverse(c.frames)));
+    // Of what goes to a port that is down nothing arrives; what filters drop is mostly meant to be.
+    let class = |kind| match kind {
+        Kind::PortDown => 0,
+        Kind::Filtered => 2,
+        _ => 1,
+    };
+    causes.sort_by_key(|c| (class(c.cause), std::cmp::Reverse(c.frames)));
     causes
 }
 
@@ -221,11 +226,11 @@ fn pools<'a>(case: &'a Case) -> impl Iterator<Item = (&'a str, u64, u64)> {
     })
 }
 
-/// Whether the port receives nothing because the pool has nothing, where its driver counts no such thing.
+/// Whether the port, which received before, receives nothing because the pool has nothing, where its driver counts no such thing.
 fn dry(case: &Case, rates: &Rates) -> bool {
     let counted =
         case.dump.looks.iter().all(|l| !l.pools.is_empty() && l.pools.iter().all(|p| p.free == Some(0)));
-    counted && rates.frames[0] == 0 && !rates.down
+    counted && rates.ever[0] && rates.frames[0] == 0 && !rates.down
 }
 
 /// The pool, and the size that takes all rings.

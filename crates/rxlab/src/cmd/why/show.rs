@@ -185,10 +185,14 @@ impl Found<'_> {
             table.rows.push(vec![l.place.words().into(), port, l.counter.clone(), frames, pct, queues]);
         }
         if table.rows.is_empty() && self.causes.is_empty() {
-            let received = self.case.received();
-            return format!(
-                "\nNothing is dropped: {received} frames were received, and no counter tells of a loss.\n"
-            );
+            let received = match self.case.received() {
+                _ if self.case.rates.is_empty() => {
+                    return "\nThe program has no ports: nothing to tell.\n".into();
+                }
+                0 => "no frame was received".to_string(),
+                n => format!("{n} frames were received"),
+            };
+            return format!("\nNothing is dropped: {received}, and no counter tells of a loss.\n");
         }
         if table.rows.is_empty() {
             return "\nNo counter of a port tells of a loss.\n".into();

@@ -49,7 +49,7 @@ test: toolchain packages dpdk ## All tests
 	dpdk/tests/run ^smoke
 
 # As root: TAP devices, network namespaces, EAL's driver directory.
-test-dpdk: packages dpdk dpdk-asan ## The driver under testpmd, DPDK's examples, Open vSwitch, Linux TCP
+test-dpdk: packages build dpdk dpdk-asan ## The driver under testpmd, DPDK's examples, Open vSwitch, Linux TCP
 	dpdk/tests/run
 test-dpdk: PACKAGES += openvswitch-switch-dpdk iperf3 tcpdump iproute2 iputils-ping
 

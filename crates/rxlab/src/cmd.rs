@@ -15,6 +15,7 @@ mod rules;
 mod schema;
 mod tcp;
 mod trace;
+mod why;
 
 use clap::Subcommand;
 
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Link(link::Link),
     /// Frames there and back over a coherent NIC or a card, in the model: rate, latency, what crosses the link
     Loopback(loopback::Loopback),
+    /// Ask a running DPDK program why it drops frames
+    Why(why::Options),
     /// Show the described servers
     Profile(profile::Profile),
     /// Show the JSON Schema of what a command writes with --json
@@ -76,6 +79,7 @@ impl Command {
             Command::Rules(options) => rules::run(&options),
             Command::Link(options) => link::run(&options),
             Command::Loopback(options) => loopback::run(&options),
+            Command::Why(options) => why::run(&options),
             Command::Profile(options) => profile::run(options),
             Command::Schema(options) => schema::run(&options),
         }?;

@@ -10,5 +10,5 @@ pub(crate) mod decide;
 pub(crate) mod diagnosis;
 pub(crate) mod fail_if;
 pub(crate) mod headroom;
-mod probe;
+pub(crate) mod probe;
 pub(crate) mod remedy;

@@ -49,7 +49,7 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 21] = [
     "advise",
     "advise flows",
     "bench flow",
@@ -70,6 +70,7 @@ const COMMANDS: [&str; 20] = [
     "rules",
     "tcp",
     "trace",
+    "why",
 ];
 
 /// Panics where a property below `schema` has no description, or an object takes what is not described.

@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 20] = schemas![
+const SCHEMAS: [(&str, &str); 21] = schemas![
     "advise" in "advise",
     "advise flows" in "advise-flows",
     "bench flow" in "bench-flow",
@@ -56,6 +56,7 @@ const SCHEMAS: [(&str, &str); 20] = schemas![
     "rules" in "rules",
     "tcp" in "tcp",
     "trace" in "trace",
+    "why" in "why",
 ];
 /// Parts of several.
 const COMMON: &str = include_str!("../../../../docs/schema/common.json");

@@ -126,10 +126,13 @@ pub struct Caches {
     pub sets_per_slice: u32,
     /// LLC ways.
     pub ways: u32,
-    /// Ways in which a DMA write may allocate, from way 0 up.
+    /// Ways in which a DMA write may allocate, from way 0 up; 0 where the card writes to DRAM.
     pub ddio_ways: u32,
     /// Ways, from the last down, that hold DMA-written lines which a core has read.
     pub inclusive_ways: u32,
+    /// Whether the LLC has all that the L2s have.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub llc_inclusive: bool,
     /// LLC replacement.
     pub replacement: Replacement,
     /// Page placement.

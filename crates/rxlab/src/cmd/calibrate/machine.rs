@@ -195,6 +195,7 @@ fn caches(sizes: Sizes, placed: Distance) -> Caches {
         sets_per_slice: SETS,
         ways: if shared > 0 { WAYS } else { 2 },
         ddio_ways: 1,
+        llc_inclusive: false,
         inclusive_ways: 1,
         replacement: Replacement::Lru,
         placement: Placement::Random,

@@ -174,7 +174,12 @@ fn without_ways_for_a_card_its_frames_are_in_dram() {
 fn an_llc_that_has_all_that_the_l2s_have() {
     for (ddio_ways, l1_kib) in [(1, 0), (2, 4), (6, 0)] {
         agree(&Caches { llc_inclusive: true, ddio_ways, l1_kib, ..tiny() });
-        agree(&Caches { llc_inclusive: true, ddio_ways, adjacent_prefetch: AdjacentPrefetch::Both, ..tiny() });
+        agree(&Caches {
+            llc_inclusive: true,
+            ddio_ways,
+            adjacent_prefetch: AdjacentPrefetch::Both,
+            ..tiny()
+        });
     }
     agree(&Caches { llc_inclusive: true, l2_kib: 1, ways: 20, sets_per_slice: 16, ..tiny() });
 }

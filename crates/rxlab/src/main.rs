@@ -6,6 +6,7 @@
 
 mod cmd;
 mod cpus;
+mod detect;
 mod fail;
 mod lab;
 mod paper;

@@ -49,7 +49,7 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 23] = [
     "advise",
     "advise flows",
     "bench flow",
@@ -64,6 +64,9 @@ const COMMANDS: [&str; 20] = [
     "link",
     "live",
     "loopback",
+    "profile check",
+    "profile detect",
+    "profile explain",
     "profile list",
     "profile show",
     "queue",

@@ -8,7 +8,7 @@
 //!   inclusive ways; any other LLC hit moves the line to the L2;
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
 //! * dirty LLC victims are written to DRAM;
-//! * an inclusive LLC gets what an L2 gets, in any way, keeps what an L2 takes, and takes its victims out of the L2s (A100);
+//! * an inclusive LLC gets what an L2 gets, in any way, keeps what an L2 takes, and takes its victims out of the L2s (A120);
 //! * what a core stores past the caches leaves all of them, and is written to DRAM;
 //! * an L1, where the profile tells it from the L2, has what the core used last of what the L2 has;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
@@ -125,7 +125,11 @@ impl Hierarchy {
             ways: Ways {
                 ddio,
                 inclusive: all & !lowest(c.ways - c.inclusive_ways),
-                victims: if c.llc_inclusive || ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
+                victims: if c.llc_inclusive || ddio == all || server.nic_core().is_some() {
+                    all
+                } else {
+                    all & !ddio
+                },
             },
             far: cores as usize,
             directory: Directory::new(sample.rank(extent.shared), cores as usize),

@@ -9,7 +9,7 @@ impl Hierarchy {
     #[inline]
     pub fn dma_write(&mut self, line: u32, whole: bool) -> bool {
         if self.ways.ddio == 0 {
-            // As a core's store past the caches: all of them lose the line, and its home's DRAM gets it (A101).
+            // As a core's store past the caches: all of them lose the line, and its home's DRAM gets it (A121).
             self.counts.dma_write_misses += 1;
             self.stream_out(line, whole);
             return false;

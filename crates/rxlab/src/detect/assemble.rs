@@ -75,12 +75,24 @@ fn part(found: &Found, sources: &Sources, assumed: &mut Vec<Told>) -> Result<Pro
             p.vendor, p.family, p.model
         );
         assumed.push(Told::new("latencies, DDIO and channels", part.title.clone(), why));
+        borrow(&mut part);
     }
     let injects = found.tuning.resctrl.as_ref().is_some_and(|r| r.io_alloc.as_deref() == Some("enabled"));
     if part.name == "turin" && injects {
         part = Processor::by_name("turin-sdci").map_err(|e| e.to_string())?.0;
     }
     Ok(part)
+}
+
+/// What is published of a part is assumed of another processor.
+fn borrow(part: &mut Processor) {
+    let caches = &mut part.caches;
+    let own = [&mut caches.l2_kib, &mut caches.l2_ways, &mut caches.sets_per_slice, &mut caches.ways];
+    let more = [&mut caches.ddio_ways, &mut caches.inclusive_ways, &mut part.channels, &mut part.mts];
+    let all = own.into_iter().chain(more).chain([&mut part.pcie_gts]).chain(part.constants.values_mut());
+    for n in all.filter(|n| !n.origin.starts_with("assumed: ")) {
+        n.origin = format!("assumed: as {}, {}", part.title, n.origin);
+    }
 }
 
 /// The model: a listed one if the processor's name has it.

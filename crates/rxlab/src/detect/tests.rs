@@ -127,16 +127,18 @@ fn a_machine_without_what_the_model_needs_is_told() {
 
 #[test]
 fn files_with_anything_in_them_are_no_panic() {
-    for junk in ["", "-1", "999999999999999999999", "0-", "\u{fffd}\u{0}", "K", "4294967295K"] {
-        for (path, _) in server() {
-            let mut files = server();
-            files.retain(|(other, _)| *other != path);
-            files.push((path.clone(), junk.to_owned()));
-            let root = at(&files);
-            if let Ok(d) = detect(root.path()) {
-                d.server.validate().unwrap();
-            }
+    let junk = ["", "-1", "999999999999999999999", "0-", "\u{fffd}\u{0}", "K", "4294967295K"];
+    let files = server();
+    let root = at(&files);
+    // Those of one CPU and one function stand for all.
+    let one = |path: &str| !["cpu1/", "cpu2/", "cpu3/", "00.1/"].iter().any(|other| path.contains(other));
+    for (n, (path, text)) in files.iter().enumerate().filter(|(_, (path, _))| one(path)) {
+        let at = root.path().join(path);
+        fs::write(&at, junk[n % junk.len()]).unwrap();
+        if let Ok(d) = detect(root.path()) {
+            d.server.validate().unwrap();
         }
+        fs::write(&at, text).unwrap();
     }
 }
 
@@ -149,6 +151,7 @@ fn dumps() -> Option<std::path::PathBuf> {
 }
 
 #[test]
+#[ignore = "reads 90 machines: make dumps"]
 fn every_dump_is_a_profile_or_told_what_is_missing() {
     let Some(machines) = dumps() else {
         eprintln!("skipped: no dumps of machines; experiments/dumps fetches them");
@@ -193,6 +196,9 @@ fn servers_since_broadwell_are_known_by_their_dumps() {
     ] {
         let sources = Sources { cpuid: Some(machines.join(name).join("cpuid")), ..Sources::default() };
         let d = read(&sources).unwrap();
+        // What is published of a part is so of no other processor.
+        let exact = d.processor.model != 63;
+        assert_eq!(d.server.constants.dram.peak_gbytes.origin.starts_with("assumed: as "), !exact, "{name}");
         let c = &d.server.caches;
         let llc = d.server.llc_bytes() as f64 / f64::from(1 << 20);
         assert_eq!(

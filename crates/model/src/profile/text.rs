@@ -12,7 +12,7 @@ impl Server {
     pub fn text(&self) -> Result<String, ProfileError> {
         let written = |e: toml::ser::Error| ProfileError(e.to_string());
         let mut root = Table::try_from(self).map_err(written)?;
-        root.retain(|name, _| !["constants", "apps", "tables"].iter().any(|own| *own == name));
+        root.retain(|name, _| !["constants", "apps", "tables"].contains(&name));
         let mut text = toml::to_string(&Value::Table(root)).map_err(written)?;
         let mut component = "";
         for (declared, c) in self.stated() {

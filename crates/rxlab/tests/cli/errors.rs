@@ -69,6 +69,7 @@ fn bad_values_are_told_in_one_line() {
     refused("experiment run rxbisect/fig99", &["fig99", "rxbisect/fig2"]);
     refused("experiment run nobody --all", &["nobody", "rxbisect"]);
     refused("profile show cray", &["cray", "rxbisect-testbed", "icelake"]);
+    refused("advise --server genoa", &["genoa", "cards write to DRAM", "--ddio-ways"]);
     refused("profile check icelake-1", &["icelake", "`1`", "6346"]);
     refused("profile detect --root /no/such/place", &["/no/such/place: no directory"]);
     refused("profile detect --cpuid /no/such/place", &["/no/such/place"]);

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -121,6 +121,12 @@ captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, 
 	@test -n "$(TRACES)" || { echo "make captures: which folder of captures? make captures TRACES=DIR" >&2; exit 2; }
 	@{ $(call heading,crates profiles,$(with_rustc),rxlab compare --pcap FILE --json$(comma) twice each: experiments/captures.py); echo; \
 	  experiments/captures.py $(RXLAB) $(TRACES); } > docs/results/captures.txt
+
+# Fetches two source packages the first time.
+dumps: build ## Detect 90 machines that others dumped and compare the interfaces on each, into docs/results/dumps.txt
+	cargo test --quiet -p rxlab --bin rxlab -- --ignored every_dump
+	@{ $(call heading,crates profiles,$(with_rustc),experiments/dumps_table.py); echo; \
+	  experiments/dumps_table.py --rxlab $(RXLAB); } > docs/results/dumps.txt
 
 # Some five minutes. A change that moves a digest on purpose says so and writes the file anew: same.py --write.
 same: toolchain packages build ## Did a result change? Digests of fixed commands and instructions against experiments/same.txt

@@ -4,12 +4,15 @@ pub mod apps;
 mod check;
 pub mod constants;
 mod declare;
+pub mod parts;
 mod prefetch;
 mod range;
 mod ranges;
 mod read;
 pub mod tables;
+mod text;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use memory::Ps;
@@ -126,10 +129,13 @@ pub struct Caches {
     pub sets_per_slice: u32,
     /// LLC ways.
     pub ways: u32,
-    /// Ways in which a DMA write may allocate, from way 0 up.
+    /// Ways in which a DMA write may allocate, from way 0 up; 0 where the card writes to DRAM.
     pub ddio_ways: u32,
     /// Ways, from the last down, that hold DMA-written lines which a core has read.
     pub inclusive_ways: u32,
+    /// Whether the LLC has all that the L2s have.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub llc_inclusive: bool,
     /// LLC replacement.
     pub replacement: Replacement,
     /// Page placement.
@@ -233,6 +239,9 @@ pub struct Server {
     /// Tables of the card's classifier, where it has any.
     #[serde(default, skip_serializing_if = "declare::is_default")]
     pub tables: Tables,
+    /// Where numbers beside the constants are from, by place, where the profile says.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub origins: BTreeMap<String, String>,
 }
 
 /// Every constant that a profile may have.
@@ -268,7 +277,7 @@ impl Server {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// A built-in profile, or the one in a file whose name ends in `.toml`.
+    /// A built-in profile, the one in a file whose name ends in `.toml`, or a server of parts.
     ///
     /// # Errors
     /// Names the profiles there are, or what is wrong with the file.
@@ -279,13 +288,25 @@ impl Server {
             return Server::parse(&text).map_err(|e| in_file(e.0));
         }
         let Some((_, text)) = BUILT_IN.iter().find(|(n, _)| *n == name) else {
-            let known: Vec<_> = Server::names().collect();
-            return Err(ProfileError(format!(
-                "unknown server `{name}`; allowed: {}, a file NAME.toml",
-                known.join(", ")
-            )));
+            return Server::of_parts(name);
         };
         Server::parse(text)
+    }
+
+    /// A server of parts, for a name that no profile has.
+    fn of_parts(name: &str) -> Result<Server, ProfileError> {
+        let families = parts::Processor::all()?;
+        if families.iter().any(|p| name.starts_with(&p.name)) {
+            return parts::Parts::read(name)?.server(name);
+        }
+        let known: Vec<_> = Server::names().collect();
+        let families: Vec<_> = families.iter().map(|p| p.name.as_str()).collect();
+        Err(ProfileError(format!(
+            "unknown server `{name}`; allowed: {}, a file NAME.toml, or parts {} with a PROCESSOR of {}",
+            known.join(", "),
+            parts::SYNTAX,
+            families.join(", ")
+        )))
     }
 
     /// A profile from its text: constants by component, or in the flat form, `[constants]` with the name of each.

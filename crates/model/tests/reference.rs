@@ -119,7 +119,7 @@ fn two_nodes_with_memory_of_their_own() {
         let all =
             [(2, AdjacentPrefetch::None, 0), (6, AdjacentPrefetch::Host, 4), (3, AdjacentPrefetch::Nic, 0)];
         for (ddio_ways, adjacent_prefetch, l1_kib) in
-            all.into_iter().chain([(1, both, 0), (6, AdjacentPrefetch::None, 4)])
+            all.into_iter().chain([(1, both, 0), (6, AdjacentPrefetch::None, 4), (0, both, 0)])
         {
             let caches = Caches { remote_reads, ddio_ways, adjacent_prefetch, l1_kib, ..tiny() };
             for seed in 0..SEEDS {
@@ -157,6 +157,31 @@ fn every_number_of_ddio_ways() {
     for ddio_ways in 1..=tiny().ways {
         agree(&Caches { ddio_ways, ..tiny() });
     }
+}
+
+#[test]
+fn without_ways_for_a_card_its_frames_are_in_dram() {
+    for adjacent_prefetch in [AdjacentPrefetch::None, AdjacentPrefetch::Both] {
+        for seed in 0..SEEDS {
+            let c = compare(Caches { ddio_ways: 0, adjacent_prefetch, ..tiny() }, seed);
+            assert!(c.dma_write_hits == 0 && c.dma_write_misses > 0 && c.llc_hits > 0, "{c:?}");
+            assert!(c.dram_writes >= c.dma_write_misses, "{c:?}");
+        }
+    }
+}
+
+#[test]
+fn an_llc_that_has_all_that_the_l2s_have() {
+    for (ddio_ways, l1_kib) in [(1, 0), (2, 4), (6, 0)] {
+        agree(&Caches { llc_inclusive: true, ddio_ways, l1_kib, ..tiny() });
+        agree(&Caches {
+            llc_inclusive: true,
+            ddio_ways,
+            adjacent_prefetch: AdjacentPrefetch::Both,
+            ..tiny()
+        });
+    }
+    agree(&Caches { llc_inclusive: true, l2_kib: 1, ways: 20, sets_per_slice: 16, ..tiny() });
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! rxlab: which receive interface, which ring sizes, how many buffers, and why do I drop?
 //!
 //! `cmd` has a file for each subcommand. Below it are the rooms that commands share, from the top floor down: `paper`
-//! (published figures), `verdict` (what results mean), `lab` (what is run, and what it finds), `cpus` (two CPUs of this
-//! machine), `show` (text, JSON, pages, files). A room knows only rooms below it.
+//! (published figures), `verdict` (what results mean), `lab` (what is run, and what it finds), `detect` (a machine's files
+//! as a profile), `cpus` (two CPUs of this machine), `show` (text, JSON, pages, files). A room knows only rooms below it.
 
 mod cmd;
 mod cpus;
+mod detect;
 mod fail;
 mod lab;
 mod paper;

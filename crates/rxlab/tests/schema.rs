@@ -49,7 +49,7 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 21] = [
+const COMMANDS: [&str; 24] = [
     "advise",
     "advise flows",
     "bench flow",
@@ -64,6 +64,9 @@ const COMMANDS: [&str; 21] = [
     "link",
     "live",
     "loopback",
+    "profile check",
+    "profile detect",
+    "profile explain",
     "profile list",
     "profile show",
     "queue",
@@ -294,6 +297,9 @@ fn systems_and_servers() {
     let cut = holds("tcp", "tcp --bytes 10000000000 --limit-s 1 --cores 1 --sampling 64");
     assert!(cut["fct_mean_us"].is_null() && cut["unfinished"] == 1.0, "{cut}");
     holds("bench model", "bench model --cores 2 --rate 10 --repeats 1 --packets 20000");
+    holds("profile check", "profile check icelake-6346,nic=cx6dx:2");
+    holds("profile explain", "profile explain caches");
+    holds("profile show", "profile show turin-sdci,nic=soft");
     let list = holds("profile list", "profile list");
     for server in list.as_array().unwrap() {
         assert_eq!(server["schema_version"], 2, "an array stays one, each of its elements has the version");

@@ -2,11 +2,13 @@
 //!
 //! Rules, each with its assumption in docs/assumptions.md:
 //! * a DMA write updates a line where the LLC has it, else allocates in the DDIO ways only;
+//! * without DDIO ways a DMA write takes the line out of all caches, and is a DRAM write;
 //! * a DMA read takes LLC, else L2, else DRAM, and allocates nothing;
 //! * a core's read of a DMA-written line copies it to the L2 and moves the LLC's copy to the
 //!   inclusive ways; any other LLC hit moves the line to the L2;
 //! * a core's miss fills the L2 alone; L2 victims go to the LLC ways outside DDIO's;
 //! * dirty LLC victims are written to DRAM;
+//! * an inclusive LLC gets what an L2 gets, in any way, keeps what an L2 takes, and takes its victims out of the L2s (A120);
 //! * what a core stores past the caches leaves all of them, and is written to DRAM;
 //! * an L1, where the profile tells it from the L2, has what the core used last of what the L2 has;
 //! * the L2s of far cores, on the other node, lie over an LLC that keeps whatever they give up until
@@ -88,6 +90,8 @@ pub struct Hierarchy {
     adjacent: AdjacentPrefetch,
     /// The first core that plays a NIC, on either node.
     nic_cores: usize,
+    /// The LLC has all that the L2s of its node have.
+    inclusive: bool,
     /// The card is on the other node.
     remote: bool,
     /// A load of a line that the other node has leaves a copy there.
@@ -121,13 +125,18 @@ impl Hierarchy {
             ways: Ways {
                 ddio,
                 inclusive: all & !lowest(c.ways - c.inclusive_ways),
-                victims: if ddio == all || server.nic_core().is_some() { all } else { all & !ddio },
+                victims: if c.llc_inclusive || ddio == all || server.nic_core().is_some() {
+                    all
+                } else {
+                    all & !ddio
+                },
             },
             far: cores as usize,
             directory: Directory::new(sample.rank(extent.shared), cores as usize),
             homes: Homes::default(),
             adjacent: c.adjacent_prefetch,
             nic_cores: server.cores as usize,
+            inclusive: c.llc_inclusive,
             remote: server.nic.remote,
             copies: c.remote_reads == RemoteReads::Copy,
             beside: !server.constants.interconnect.away_ns.is_absent(),
@@ -274,11 +283,20 @@ impl Hierarchy {
         self.l1.get_mut(core).is_some_and(|l1| l1.remove(set, line).is_some())
     }
 
-    /// A line comes into the L2 of `core`; what falls out goes to the LLC of the core's node.
+    /// A line comes into the L2 of `core`, and into an inclusive LLC.
     fn fill(&mut self, core: usize, entry: Entry) {
         self.held_by(entry.line(), Holder::L2(core));
         let set = self.index.l2_set(entry.line());
-        let Some(victim) = self.l2[core].insert(set, entry) else { return };
+        if let Some(victim) = self.l2[core].insert(set, entry) {
+            self.give_up(core, victim);
+        }
+        if self.inclusive && self.node_of(core) == Node::Near && !self.in_llc(entry.line()) {
+            self.insert(self.index.llc_set(entry.line()), self.ways.victims, Entry::new(entry.line(), 0));
+        }
+    }
+
+    /// What falls out of the L2 of `core` goes to the LLC of the core's node.
+    fn give_up(&mut self, core: usize, victim: Entry) {
         self.leave_l1(core, victim.line());
         let dirty = victim.dirty();
         if self.node_of(core) == Node::Near {
@@ -305,11 +323,21 @@ impl Hierarchy {
 
     /// A line comes into the LLC, to a way of `mask`.
     fn insert(&mut self, set: usize, mask: u32, entry: Entry) {
-        if let Some(victim) = self.llc.insert(set, mask, entry)
-            && victim.dirty()
-        {
+        let Some(victim) = self.llc.insert(set, mask, entry) else { return };
+        let dirty = self.inclusive && self.recall_l2s(victim.line());
+        if dirty || victim.dirty() {
             self.write_dram(victim.line());
         }
+    }
+
+    /// A line leaves the L2s of the near node; whether one had it dirty. Of lines that the directory does not tell of,
+    /// each L2 is asked.
+    fn recall_l2s(&mut self, line: u32) -> bool {
+        let Some(copies) = self.directory.get(self.index.sample.rank(line)) else {
+            return (0..self.far).fold(false, |dirty, core| dirty | self.remove(core, line).0);
+        };
+        let holder = self.directory.holder(copies, Node::Near);
+        holder.is_some_and(|holder| self.take(line, holder).0)
     }
 }
 

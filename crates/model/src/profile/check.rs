@@ -26,6 +26,7 @@ impl Server {
             self.caches()?;
             self.nic()?;
             self.whole_tables()?;
+            self.told()?;
             self.rates()
         };
         all().map_err(|e: ProfileError| ProfileError(format!("profile `{}`: {e}", self.name)))
@@ -45,9 +46,16 @@ impl Server {
             return Ok(());
         }
         declared.range.check(name, c.value)?;
-        let known = ["published: ", "measured: ", "assumed: ", "fitted: ", "stated: "];
-        check(known.iter().any(|p| c.origin.starts_with(p)), || {
-            format!("{name} lacks its origin; allowed: {}", known.map(|p| format!("`{p}...`")).join(", "))
+        has_origin(name, &c.origin)
+    }
+
+    /// What is said of numbers beside the constants.
+    fn told(&self) -> Result<(), ProfileError> {
+        self.origins.iter().try_for_each(|(place, origin)| {
+            check(MACHINE.iter().any(|number| number.name == place), || {
+                format!("origins.{place}: the profile has no such number; constants have their origins beside them")
+            })?;
+            has_origin(&format!("origins.{place}"), origin)
         })
     }
 
@@ -118,6 +126,13 @@ impl Server {
             )
         })
     }
+}
+
+fn has_origin(name: &str, origin: &str) -> Result<(), ProfileError> {
+    let known = ["published: ", "measured: ", "read: ", "assumed: ", "fitted: ", "stated: "];
+    check(known.iter().any(|p| origin.starts_with(p)), || {
+        format!("{name} lacks its origin; allowed: {}", known.map(|p| format!("`{p}...`")).join(", "))
+    })
 }
 
 fn check(ok: bool, what: impl FnOnce() -> String) -> Result<(), ProfileError> {

@@ -15,7 +15,8 @@ use super::{NicKind, Server};
 pub struct Constant {
     /// In the unit that the name ends with.
     pub value: f64,
-    /// `published: ...`, `measured: ...`, `assumed: ...`, `fitted: ...`, or `stated: ...` on a command line.
+    /// `published: ...`, `measured: ...`, `read: ...` from the machine itself, `assumed: ...`, `fitted: ...`, or
+    /// `stated: ...` on a command line.
     pub origin: String,
 }
 

@@ -26,7 +26,7 @@ pub(super) static MACHINE: &[Number] = &[
     number("caches.slices", Range::whole(1, 256, "slices"), |s| s.caches.slices.into()),
     number("caches.sets_per_slice", Range::whole(64, 65_536, "sets"), |s| s.caches.sets_per_slice.into()),
     number("caches.ways", Range::whole(2, 32, "ways"), |s| s.caches.ways.into()),
-    number("caches.ddio_ways", Range::whole(1, 32, "ways"), |s| s.caches.ddio_ways.into()),
+    number("caches.ddio_ways", Range::whole(1, 32, "ways").or_zero(), |s| s.caches.ddio_ways.into()),
     number("caches.inclusive_ways", Range::whole(1, 32, "ways"), |s| s.caches.inclusive_ways.into()),
     number("buffers.stride_lines", Range::whole(1, 1024, "lines"), |s| s.buffers.stride_lines.into()),
     number("buffers.frame_line", Range::whole(0, 1023, "lines"), |s| s.buffers.frame_line.into()),

@@ -24,6 +24,7 @@ pub(crate) fn tiny() -> Caches {
         ways: 6,
         ddio_ways: 2,
         inclusive_ways: 2,
+        llc_inclusive: false,
         replacement: Replacement::Lru,
         placement: Placement::Contiguous,
         slice_hash: SliceHash::Balanced,

@@ -134,15 +134,31 @@ impl Naive {
     /// Writes a line to the LLC; a dirty one that has to go goes to DRAM.
     fn fill_llc(&mut self, ways: std::ops::Range<u32>, new: Line) {
         let ways: Vec<_> = ways.map(|w| w as usize).collect();
-        let gone = place(self.llc_set(new.line), &ways, new);
-        if let Some(gone) = gone.filter(|l| l.dirty) {
+        let Some(gone) = place(self.llc_set(new.line), &ways, new) else { return };
+        let mut dirty = gone.dirty;
+        for core in if self.caches.llc_inclusive { 0..self.far } else { 0..0 } {
+            if let Some(theirs) = find(self.l2_set(core, gone.line), gone.line).and_then(Option::take) {
+                dirty |= theirs.dirty;
+                find(&mut self.l1[core][gone.line as usize % 64], gone.line).map(Option::take);
+            }
+        }
+        if dirty {
             self.written(gone.line);
+        }
+    }
+
+    /// Writes a line to an L2, and to an LLC that has all that L2s have.
+    fn fill_l2(&mut self, core: usize, line: u32, dirty: bool) {
+        self.fill_l2_alone(core, line, dirty);
+        if self.caches.llc_inclusive && !self.is_far(core) && find(self.llc_set(line), line).is_none() {
+            let copy = self.fresh(line, false, false);
+            self.fill_llc(0..self.caches.ways, copy);
         }
     }
 
     /// Writes a line to an L2; what has to go joins its copy in the LLC, or one of the ways that DDIO
     /// does not use, if there are such.
-    fn fill_l2(&mut self, core: usize, line: u32, dirty: bool) {
+    fn fill_l2_alone(&mut self, core: usize, line: u32, dirty: bool) {
         let new = self.fresh(line, dirty, false);
         let ways: Vec<_> = (0..self.caches.l2_ways as usize).collect();
         let Some(gone) = place(self.l2_set(core, line), &ways, new) else { return };
@@ -158,7 +174,7 @@ impl Naive {
             return;
         }
         let (ddio, all) = (self.caches.ddio_ways, self.caches.ways);
-        self.fill_llc(if ddio == all { 0..all } else { ddio..all }, moved);
+        self.fill_llc(if self.caches.llc_inclusive || ddio == all { 0..all } else { ddio..all }, moved);
     }
 
     /// The line is the one that the core used last.
@@ -320,6 +336,11 @@ impl Naive {
             self.fill_l2(core, line, write);
             return Level::Llc;
         }
+        if self.caches.llc_inclusive && !self.is_far(core) {
+            self.llc_set(line)[way] = Some(self.fresh(line, found.dirty, false));
+            self.fill_l2(core, line, write);
+            return Level::Llc;
+        }
         self.llc_set(line)[way] = None;
         if found.io {
             // The L2 gets a clean copy; the LLC's own moves to the inclusive ways or stays there.
@@ -363,6 +384,11 @@ impl Naive {
     }
 
     pub(crate) fn dma_write(&mut self, line: u32, whole: bool) -> bool {
+        if self.caches.ddio_ways == 0 {
+            self.counts.dma_write_misses += 1;
+            self.stream_out(line, whole);
+            return false;
+        }
         self.recall_l1(line);
         let near = self.recall(line, false).is_some();
         let far = self.recall(line, true).is_some();

@@ -93,7 +93,14 @@ pub(crate) fn run(options: Advise) -> Result<(), Fail> {
     }
     let target = Target::asked("--html", options.html.as_deref(), &options.setup.inputs())?;
     chosen_here(&options.setup)?;
-    let advice = advise(&options.setup.ready()?)?;
+    let ready = options.setup.ready()?;
+    if ready.server.caches.ddio_ways == 0 {
+        let name = &ready.server.name;
+        return Err(Fail::new(format!(
+            "--server {name}: its cards write to DRAM, and the guidelines are those of DDIO; allowed: a server with ways for DDIO, --ddio-ways N"
+        )));
+    }
+    let advice = advise(&ready)?;
     let shown = if options.json { out::json(&show::data(&advice)) } else { out::print(&show::text(&advice)) };
     html::deliver(shown, target.as_ref(), || show::report(&advice))
 }

@@ -88,7 +88,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     let mixed = if options.mixed { ", a mixed pool" } else { "" };
     let origin = format!("{}, {}, {}{mixed}", stamp::now().date(), machine::class(), measured.placed.name());
     let server = machine::server(&measured.values, sizes, measured.placed, &origin)?;
-    let text = machine::text(&server)?;
+    let text = server.text().map_err(Fail::new)?;
     let predictions = if options.predict { predict::all(&server) } else { Ok(Vec::new()) };
     let shown = predictions.and_then(|predictions| show(&options, &measured, &server, &predictions, &text));
     shown.and(target.map_or(Ok(()), |target| target.write(&text)))

@@ -1,4 +1,12 @@
-//! `rxlab profile`: the servers that come with the program.
+//! `rxlab profile`: servers as data: those that come with the program, of parts, and the machine at hand.
+
+mod check;
+mod detect;
+mod explain;
+mod new;
+mod parts;
+
+use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 use model::profile::Server;
@@ -9,7 +17,9 @@ use crate::show::table::{Table, num, number, words};
 
 /// Options of `profile`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  rxlab profile list\n  rxlab profile show rxbisect-testbed --json")]
+#[command(
+    after_help = "Examples:\n  rxlab profile list\n  rxlab profile show rxbisect-testbed --json\n  rxlab profile detect --out here.toml\n  rxlab profile check icelake-6346,nic=cx6dx:2,dram=8x3200"
+)]
 pub(crate) struct Profile {
     #[command(subcommand)]
     what: What,
@@ -31,6 +41,34 @@ enum What {
         #[arg(long)]
         json: bool,
     },
+    /// The parts that combine to a server
+    Parts,
+    /// Write a profile to edit, after another server
+    New {
+        /// A file whose name ends in .toml
+        file: PathBuf,
+        /// The server that it begins with: a name, a file, or parts
+        #[arg(long, value_name = "SERVER", default_value = "icelake")]
+        from: String,
+    },
+    /// Whether the model takes a server, and what of it is assumed
+    Check {
+        /// A name, a file, or parts
+        server: String,
+        /// Write JSON instead of tables
+        #[arg(long)]
+        json: bool,
+    },
+    /// What a field of a profile is, and how to measure it
+    Explain {
+        /// Its place, a table, or its name in results [default: all]
+        field: Option<String>,
+        /// Write JSON instead of tables
+        #[arg(long)]
+        json: bool,
+    },
+    /// This machine, or another by its files: every number that can be read
+    Detect(detect::Options),
 }
 
 /// Runs it.
@@ -41,6 +79,11 @@ pub(crate) fn run(options: Profile) -> Result<(), Fail> {
     match options.what {
         What::List { json } => list(json),
         What::Show { name, json } => show(&by_name(&name)?, json),
+        What::Parts => parts::run(),
+        What::New { file, from } => new::run(&file, &from, by_name(&from)?),
+        What::Check { server, json } => check::run(&by_name(&server)?, json),
+        What::Explain { field, json } => explain::run(field.as_deref(), json),
+        What::Detect(options) => detect::run(options),
     }
 }
 
@@ -104,6 +147,11 @@ fn show(server: &Server, json: bool) -> Result<(), Fail> {
         "{} x {}, {} Gbps each, rings of {} to {}\n\n",
         n.ports, n.name, n.port_gbps, n.min_ring, n.max_ring
     );
+    if !server.origins.is_empty() {
+        let mut machine = Table::new(&[words("number"), words("origin")]);
+        machine.rows = server.origins.iter().map(|(place, from)| vec![place.clone(), from.clone()]).collect();
+        out += &(machine.text(out::colour()) + "\n");
+    }
     let mut table = Table::new(&[
         words("constant"),
         words("in results"),

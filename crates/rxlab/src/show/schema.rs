@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 21] = schemas![
+const SCHEMAS: [(&str, &str); 24] = schemas![
     "advise" in "advise",
     "advise flows" in "advise-flows",
     "bench flow" in "bench-flow",
@@ -50,6 +50,9 @@ const SCHEMAS: [(&str, &str); 21] = schemas![
     "link" in "link",
     "live" in "live",
     "loopback" in "loopback",
+    "profile check" in "profile-check",
+    "profile detect" in "profile-detect",
+    "profile explain" in "profile-explain",
     "profile list" in "profile-list",
     "profile show" in "profile-show",
     "queue" in "queue",

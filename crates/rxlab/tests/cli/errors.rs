@@ -68,7 +68,14 @@ fn bad_values_are_told_in_one_line() {
     refused("compare --pcap a --workload imix", &["--pcap", "--workload"]);
     refused("experiment run rxbisect/fig99", &["fig99", "rxbisect/fig2"]);
     refused("experiment run nobody --all", &["nobody", "rxbisect"]);
-    refused("profile show cray", &["cray", "rxbisect-testbed"]);
+    refused("profile show cray", &["cray", "rxbisect-testbed", "icelake"]);
+    refused("advise --server genoa", &["genoa", "cards write to DRAM", "--ddio-ways"]);
+    refused("profile check icelake-1", &["icelake", "`1`", "6346"]);
+    refused("profile detect --root /no/such/place", &["/no/such/place: no directory"]);
+    refused("profile detect --cpuid /no/such/place", &["/no/such/place"]);
+    refused("profile detect --nic cray", &["cray", "cx6dx"]);
+    refused("profile explain cray", &["cray", "caches.ways"]);
+    refused("profile new cray.txt", &["cray.txt", ".toml"]);
     refused("advise --ax 256", &["--ax 256", "advise finds it"]);
     refused("advise --pool 9000", &["--pool 9000", "advise finds it"]);
     refused("advise --emulated", &["--emulated", "compare"]);

@@ -167,7 +167,8 @@ impl Hierarchy {
         if own && !(write && self.beside) { Level::Away } else { level }
     }
 
-    /// A line that a DMA write has left is copied, and moves to the inclusive ways; any other moves to the L2. The far
+    /// A line that a DMA write has left is copied, and moves to the inclusive ways; any other moves to the L2. An inclusive
+    /// LLC keeps its copies where they are. The far
     /// node copies it where loads copy lines, and takes it for a store.
     fn fetch_llc(&mut self, core: usize, line: u32, write: bool, (set, way): (usize, usize)) {
         self.counts.llc_hits += 1;
@@ -176,6 +177,10 @@ impl Hierarchy {
             if write {
                 self.llc.clear(set, way);
             }
+            return self.fill(core, Entry::new(line, dirty_if(write)));
+        }
+        if self.inclusive && self.node_of(core) == Node::Near {
+            self.llc.set(set, way, Entry::new(line, dirty_if(e.dirty())));
             return self.fill(core, Entry::new(line, dirty_if(write)));
         }
         self.llc.clear(set, way);

@@ -8,6 +8,12 @@ impl Hierarchy {
     /// reads the rest from DRAM.
     #[inline]
     pub fn dma_write(&mut self, line: u32, whole: bool) -> bool {
+        if self.ways.ddio == 0 {
+            // As a core's store past the caches: all of them lose the line, and its home's DRAM gets it (A121).
+            self.counts.dma_write_misses += 1;
+            self.stream_out(line, whole);
+            return false;
+        }
         if self.remote {
             return self.far_write(line, whole);
         }

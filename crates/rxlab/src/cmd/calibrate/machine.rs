@@ -161,6 +161,7 @@ pub(super) fn server(v: &Values, sizes: Sizes, placed: Distance, origin: &str) -
         constants,
         apps: Apps { l3fwd: apps::L3fwd { cycles: assumed(50.0, "A9") }, ..Apps::default() },
         tables: Tables::default(),
+        origins: std::collections::BTreeMap::new(),
     };
     server.validate().map_err(Fail::new)?;
     Ok(server)
@@ -195,6 +196,7 @@ fn caches(sizes: Sizes, placed: Distance) -> Caches {
         sets_per_slice: SETS,
         ways: if shared > 0 { WAYS } else { 2 },
         ddio_ways: 1,
+        llc_inclusive: false,
         inclusive_ways: 1,
         replacement: Replacement::Lru,
         placement: Placement::Random,
@@ -209,28 +211,6 @@ fn round(value: f64) -> f64 {
     let digits = 3 - value.abs().max(1e-3).log10().floor() as i32;
     let scale = 10f64.powi(digits.clamp(0, 6));
     (value * scale).round() / scale
-}
-
-/// The profile's text: tables as serde writes them, a constant to a line.
-///
-/// # Errors
-/// Never in practice: every value has a form in TOML.
-pub(super) fn text(server: &Server) -> Result<String, Fail> {
-    let toml = |value: toml::Value| toml::to_string(&value).map_err(Fail::new);
-    let mut root = toml::Table::try_from(server).map_err(Fail::new)?;
-    root.retain(|name, _| name != "constants" && name != "apps");
-    let mut text = toml(toml::Value::Table(root))?;
-    let mut component = "";
-    for (declared, c) in server.stated() {
-        let (tables, key) = declared.place.rsplit_once('.').unwrap_or(("", declared.place));
-        if tables != component {
-            component = tables;
-            text += &format!("\n[{component}]\n");
-        }
-        let origin = toml::Value::String(c.origin.clone());
-        text += &format!("{key} = {{ value = {}, origin = {origin} }}\n", c.value);
-    }
-    Ok(text)
 }
 
 #[cfg(test)]

@@ -93,7 +93,9 @@ impl Ready {
         if self.server.nic.remote {
             flag("numa", &s.numa);
         }
-        flag("ddio-ways", &self.server.caches.ddio_ways);
+        if self.server.caches.ddio_ways > 0 {
+            flag("ddio-ways", &self.server.caches.ddio_ways);
+        }
         flag("interfaces", &interface);
         flag("tx-ring", &s.tx_ring);
         if let Some(pool) = s.pool {

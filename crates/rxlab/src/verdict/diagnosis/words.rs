@@ -45,6 +45,13 @@ pub(super) fn words(
             "the shared buffers are held by overloaded cores, and frames of the others drop with theirs; {}",
             imbalance(load)
         ),
+        Mechanism::CacheLeak if m.ddio_mib == 0.0 => format!(
+            "no cache injection: the card writes {:.1} MiB of I/O working set to DRAM, from where cores fetch it, DRAM traffic {:.0} Gbps ({:.0}% of peak), {:.0} cycles per frame",
+            r.io_working_set_mib,
+            dram(r),
+            dram(r) / m.dram_peak_gbps * 100.0,
+            r.cycles_per_packet,
+        ),
         Mechanism::CacheLeak => format!(
             "cache leak: an I/O working set of {:.1} MiB against {:.1} MiB of DDIO ways ({:.1} MiB LLC), DDIO hit rate {:.0}%, DRAM traffic {:.0} Gbps ({:.0}% of peak), {:.0} cycles per frame{}",
             r.io_working_set_mib,

@@ -153,6 +153,11 @@ pub(crate) fn interfaces() -> [Interface; 13] {
         Interface::CcNic(ccnic::Sizes { ring: 64, homing: ccnic::Homing::Host, ..Default::default() }),
         Interface::CcNic(ccnic::Sizes::e810(64)),
         Interface::Ceio(ceio::Sizes { ring: 64, credits: 40, release: 8, nic_memory, ..Default::default() }),
-        Interface::Ceio(ceio::Sizes { ring: 64, credits: 0, nic_memory, ..Default::default() }),
+        Interface::Ceio(ceio::Sizes {
+            ring: 64,
+            credits: 0,
+            nic_memory: ceio::NicMemory { slots: 400 },
+            ..Default::default()
+        }),
     ]
 }

@@ -16,7 +16,7 @@
 /**
  * Outcomes of a received frame.
  */
-#define RXLAB_OUTCOMES 11
+#define RXLAB_OUTCOMES 12
 
 /**
  * Named counters of a host half.
@@ -67,6 +67,11 @@
  * Bytes of the longest RSS key.
  */
 #define RXLAB_KEY 52
+
+/**
+ * Bytes of a slot: the buffer of §4.1. A longer frame takes several.
+ */
+#define SLOT 2048
 
 /**
  * Addresses that a port listens to.
@@ -296,6 +301,10 @@ enum rxlab_outcome
    * The card's own buffer overflowed before the host took the frame.
    */
   RXLAB_OUTCOME_NIC_BUFFER_FULL,
+  /**
+   * The memory in which the card keeps frames for their cores is full.
+   */
+  RXLAB_OUTCOME_NIC_MEMORY_FULL,
   /**
    * A credit scheme had none left.
    */

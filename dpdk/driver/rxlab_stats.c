@@ -46,6 +46,7 @@ add_rx(const struct rxlab_dev *d, uint16_t q, struct rte_eth_stats *stats)
 	uint64_t missed = rxlab_rx_outcome(d, q, RXLAB_OUTCOME_RING_FULL) +
 		rxlab_rx_outcome(d, q, RXLAB_OUTCOME_NO_BUFFER) +
 		rxlab_rx_outcome(d, q, RXLAB_OUTCOME_NIC_BUFFER_FULL) +
+		rxlab_rx_outcome(d, q, RXLAB_OUTCOME_NIC_MEMORY_FULL) +
 		rxlab_rx_outcome(d, q, RXLAB_OUTCOME_NO_CREDIT);
 
 	stats->ipackets += packets;

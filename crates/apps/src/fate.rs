@@ -23,10 +23,11 @@ pub enum Fate {
 impl Fate {
     /// All fates, of which every dropped frame has one: those of the card in the order of its outcomes, then those
     /// behind it. The application's causes are one.
-    pub const ALL: [Fate; 13] = [
+    pub const ALL: [Fate; 14] = [
         Fate::Card(Outcome::RingFull),
         Fate::Card(Outcome::NoBuffer),
         Fate::Card(Outcome::NicBufferFull),
+        Fate::Card(Outcome::NicMemoryFull),
         Fate::Card(Outcome::NoCredit),
         Fate::Card(Outcome::BadFrame),
         Fate::Card(Outcome::QueueStopped),
@@ -64,6 +65,7 @@ impl Fate {
                 | Outcome::RingFull
                 | Outcome::NoBuffer
                 | Outcome::NicBufferFull
+                | Outcome::NicMemoryFull
                 | Outcome::NoCredit
                 | Outcome::QueueStopped
                 | Outcome::Filtered

@@ -50,6 +50,12 @@ impl<M: Memory> Card<M> {
         } else {
             self.send(packets);
         }
+        // A card that keeps frames hands them out.
+        while self.port.nic_mut().poll(&mut self.m).is_some() && !self.shared.aborted() {
+            if self.back.take(&mut self.m) == 0 {
+                self.m.idle();
+            }
+        }
         self.shared.end();
         while self.shared.flushed() < self.workers && !self.shared.aborted() {
             self.port.nic_mut().poll(&mut self.m);

@@ -99,6 +99,7 @@ impl Lease {
         let hosts = config.interface.hosts(workers) as usize;
         let rings = (sum as usize + config.tx_ring as usize + 64) * 64 * hosts;
         let bytes = all as usize * (config.geometry(1).stride as usize + 16) + rings + SPARE;
+        let bytes = bytes + config.interface.card_bytes() as usize;
         let region = Box::new(Region::new(bytes, Backing::Pages)?);
         Ok(Lease { region: Box::into_raw(region), buffers, cache })
     }

@@ -5,11 +5,11 @@
 use apps::{Cause, Fate, Kind};
 use live::{Config, LiveError, LiveReport, Work, run};
 use memory::Ps;
-use rings::{Interface, ccnic, corec, ddring, dynamic, privring, rxbisect, shring};
+use rings::{Interface, ccnic, ceio, corec, ddring, dynamic, privring, rxbisect, shring};
 
 const PACKETS: u64 = 200_000;
 
-fn interfaces(workers: u16) -> [Interface; 6] {
+fn interfaces(workers: u16) -> [Interface; 7] {
     let split = rxbisect::Sizes { ax: 64, bx: 256, ..rxbisect::Sizes::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 256 }),
@@ -27,6 +27,7 @@ fn interfaces(workers: u16) -> [Interface; 6] {
             ..dynamic::Sizes::default()
         }),
         Interface::CcNic(ccnic::Sizes { ring: 256, ..Default::default() }),
+        Interface::Ceio(ceio::Sizes { ring: 256, credits: 100, ..Default::default() }),
     ]
 }
 

@@ -14,7 +14,7 @@ use memory::{Memory, Ps};
 use model::hierarchy::Counts;
 use model::{Agent, PoolId, View};
 use nic::{TxConfig, TxPort};
-use port::{BISECT, BUFFERS, Core, FRAMES, QUEUES, REST, arrive, interfaces, rest};
+use port::{BISECT, BUFFERS, Core, FRAMES, QUEUES, REST, arrive, hand_out, interfaces, rest};
 use rings::oracle::Ledger;
 use rings::pool::{self, CoreCache};
 use rings::tx::{self, NicTx};
@@ -68,6 +68,7 @@ fn run(interface: &Interface, seed: u64) -> Seen {
     w.nic(move |m| {
         m.pause(Ps::from_us(20), false); // the cores fill their rings
         offered.push(arrive(m, (&ports, &mut rx), seed, |_, _, _| {}));
+        hand_out(m, &mut rx);
         rest(m, &mut rx, REST);
         rx.stop(m);
         over.set(true);

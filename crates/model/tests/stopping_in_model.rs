@@ -13,7 +13,7 @@ use std::rc::Rc;
 use caches::Chance;
 use memory::{Class, Memory, Ps, Side};
 use model::{Agent, PoolId, View, Words};
-use port::{BISECT, BUFFERS, Core, FRAMES, QUEUES, REST, arrive, interfaces, rest};
+use port::{BISECT, BUFFERS, Core, FRAMES, QUEUES, REST, arrive, hand_out, interfaces, rest};
 use rings::oracle::{self, Ledger, MARK};
 use rings::tx::{self, NicTx};
 use rings::{Host, Interface, Nic, Outcome, pool, rxbisect};
@@ -312,6 +312,7 @@ fn run(interface: &Interface, seed: u64) -> Seen {
             cycles.turn(m, false, &mut Rx { nic: &mut rx, offered: &mut offered, alone: &alone });
             rest(m, &mut rx, Ps::from_us(1));
         }
+        hand_out(m, &mut rx);
         rest(m, &mut rx, REST);
         rx.stop(m);
         offers.push((offered, cycles.fewest()));

@@ -7,7 +7,7 @@ use rings::Outcome;
 use crate::limits::QUEUES;
 
 /// Outcomes of a received frame.
-pub const OUTCOMES: usize = 11;
+pub const OUTCOMES: usize = 12;
 /// Named counters of a host half.
 pub const HOST_COUNTERS: usize = 8;
 

@@ -13,6 +13,7 @@ use memory::{Buf, Memory, Ps};
 
 pub use frame::{AHEAD, Frame, Rest, TOGETHER};
 pub use outcome::Outcome;
+pub(crate) use param::Value;
 pub use param::{Choice, Param, Role};
 pub use spec::{About, Halves, Parameters, Place, Said, Sends, Spec, Today, TxHalves};
 pub use transmit::{TxHost, TxNic, TxSizes, WithTxNic};

@@ -56,6 +56,11 @@ impl Interface {
         self.sizes().own_buffers()
     }
 
+    /// Bytes of a card's own memory that hold frames, beside those of the rings.
+    pub fn card_bytes(&self) -> u64 {
+        self.sizes().card_bytes()
+    }
+
     /// Host halves that [`build`] makes: one for each queue, and the dedicated allocators if any.
     pub fn hosts(&self, queues: u32) -> u32 {
         self.sizes().hosts(queues)

@@ -9,7 +9,7 @@
 //! 2. `parts`: what rings are made of: locked numbers, completion entries, rings of empty buffers and of
 //!    completions
 //! 3. [`pool`] and [`tx`]: what serves all interfaces
-//! 4. the interfaces: [`privring`], [`shring`], [`rxbisect`], [`ddring`], [`ccnic`]; [`dynamic`] is made of the
+//! 4. the interfaces: [`privring`], [`shring`], [`rxbisect`], [`ddring`], [`ccnic`], [`ceio`]; [`dynamic`] is made of the
 //!    first two, and [`corec`] has `ddring`'s NIC half
 //! 5. `interface`: any of them, chosen by name
 //! 6. `testing`: [`mock`]s of both sides, their [`oracle`], a [`world`] of them
@@ -30,6 +30,7 @@ pub mod tx;
 
 // 4. the interfaces
 pub mod ccnic;
+pub mod ceio;
 pub mod corec;
 pub mod ddring;
 pub mod dynamic;

@@ -5,15 +5,16 @@
 
 mod common;
 
+use common::Pool;
 use memory::{Buf, Geometry, Memory, Ps};
 use rings::{
-    Completion, Frame, Host, Interface, Nic, Outcome, ccnic, corec, ddring, dynamic, privring, rxbisect,
-    shring,
+    Completion, Frame, Host, Interface, Nic, Outcome, ccnic, ceio, corec, ddring, dynamic, privring,
+    rxbisect, shring,
 };
 
 const BUFFERS: Geometry = Geometry::plain(12, 128);
 
-fn interfaces() -> [Interface; 7] {
+fn interfaces() -> [Interface; 8] {
     let dynamic = dynamic::Sizes {
         ring: 4,
         shared_by: 1,
@@ -31,6 +32,7 @@ fn interfaces() -> [Interface; 7] {
         Interface::DdRing(ddring::Sizes { ring: 4, ..ddring::Sizes::default() }),
         Interface::Corec(corec::Sizes { ring: 4, shared_by: 1, ..Default::default() }),
         Interface::CcNic(ccnic::Sizes { ring: 4, ..Default::default() }),
+        Interface::Ceio(ceio::Sizes { ring: 4, drain: 4, ..Default::default() }),
     ]
 }
 
@@ -39,7 +41,7 @@ fn through(interface: Interface, frame: Frame<'_>) -> Vec<u8> {
     let (mut world, _) = common::world(interface, 1, BUFFERS.count);
     world.fill();
     let (m, rx, _) = world.nic.parts();
-    (0..BUFFERS.count).for_each(|buf| m.put(BUFFERS, Buf(buf.into()), 0, &[1; 128], 128));
+    (0..BUFFERS.count).for_each(|buf| m.put(Pool::first(BUFFERS), Buf(buf.into()), 0, &[1; 128], 128));
     let mut out = [Outcome::BadFrame];
     rx.deliver(m, 0, &[frame], &mut out);
     assert_eq!(out, [Outcome::Delivered]);
@@ -56,7 +58,7 @@ fn through(interface: Interface, frame: Frame<'_>) -> Vec<u8> {
     };
     assert_eq!(got[0], said);
     let mut bytes = vec![0; 128];
-    m.get(BUFFERS, got[0].buf, 0, &mut bytes, 128);
+    m.get(Pool::first(BUFFERS), got[0].buf, 0, &mut bytes, 128);
     bytes
 }
 

@@ -7,7 +7,7 @@ use common::lies::{WORDS, value};
 use memory::Ps;
 use proptest::prelude::*;
 use rings::world::{Op, Setup};
-use rings::{Interface, ccnic, corec, ddring, dynamic, privring, rxbisect, shring, tx};
+use rings::{Interface, ccnic, ceio, corec, ddring, dynamic, privring, rxbisect, shring, tx};
 
 const QUEUES: u32 = 2;
 const BUFFERS: u32 = 16;
@@ -43,6 +43,12 @@ fn interface() -> impl Strategy<Value = (usize, Interface)> {
         Just((5, Interface::Corec(corec::Sizes { ring: 4, shared_by: QUEUES, ..Default::default() }))),
         Just((6, Interface::CcNic(ccnic::Sizes { ring: 8, ..Default::default() }))),
         Just((7, Interface::CcNic(ccnic::Sizes::e810(4)))),
+        (0..4u32).prop_map(move |credits| {
+            let nic_memory = ceio::NicMemory { slots: 8 };
+            let sizes =
+                ceio::Sizes { ring: 4, flows: 2, credits, nic_memory, drain: 4, ..Default::default() };
+            (8, Interface::Ceio(ceio::Sizes { release: 2, idle: timeout, recall: timeout, ..sizes }))
+        }),
     ]
 }
 

@@ -5,7 +5,7 @@ mod common;
 use memory::Ps;
 use proptest::prelude::*;
 use rings::world::{Op, Setup};
-use rings::{Interface, ccnic, corec, ddring, dynamic, privring, rxbisect, shring, tx};
+use rings::{Interface, ccnic, ceio, corec, ddring, dynamic, privring, rxbisect, shring, tx};
 
 fn power(range: std::ops::RangeInclusive<u32>) -> impl Strategy<Value = u32> {
     range.prop_map(|n| 1 << n)
@@ -51,7 +51,9 @@ fn interface(queues: u32) -> impl Strategy<Value = Interface> {
             corec::Sizes { ring, shared_by, marks }
         })
         .prop_map(Interface::Corec);
-    prop_oneof![privring, shring, rxbisect, dynamic, ddring, corec, lanes().prop_map(Interface::CcNic)]
+    let lanes = lanes().prop_map(Interface::CcNic);
+    let ceio = elastic().prop_map(Interface::Ceio);
+    prop_oneof![privring, shring, rxbisect, dynamic, ddring, corec, lanes, ceio]
 }
 
 fn lanes() -> impl Strategy<Value = ccnic::Sizes> {
@@ -66,6 +68,23 @@ fn lanes() -> impl Strategy<Value = ccnic::Sizes> {
         back,
         homing: Homing::Writer,
     })
+}
+
+/// One flow for each queue: frames of several may overtake each other, which `ceio.rs` looks at.
+fn elastic() -> impl Strategy<Value = ceio::Sizes> {
+    let times = (0..4000u64, 0..1000u64);
+    (power(1..=5), 0..40u32, 1..64u32, 1..40u32, 1..40u32, times).prop_map(
+        |(ring, credits, slots, release, drain, (idle, recall))| ceio::Sizes {
+            ring,
+            credits,
+            nic_memory: ceio::NicMemory { slots },
+            release,
+            drain: drain.min(ring),
+            idle: Ps::from_ns(idle),
+            recall: Ps::from_ns(recall),
+            ..Default::default()
+        },
+    )
 }
 
 fn setup() -> impl Strategy<Value = Setup> {
@@ -114,8 +133,9 @@ proptest! {
         // is empty.
         let receivable = setup.interface.held_buffers(setup.queues) as u32
             + setup.queues * (2 * setup.cache + setup.tx.ring);
-        let corec = matches!(setup.interface, Interface::Corec(_));
-        let buffers = setup.buffers + if corec && !cut { receivable } else { 0 };
+        // So do those that the card of `ceio` keeps.
+        let stay = matches!(setup.interface, Interface::Corec(_) | Interface::Ceio(_));
+        let buffers = setup.buffers + if stay && !cut { receivable } else { 0 };
         let setup = Setup { buffers, ..setup };
         let (mut world, _) = common::with(&setup);
         let emulated = emulated.filter(|_| setup.interface.passes_pointers());

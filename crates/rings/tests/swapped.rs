@@ -30,7 +30,8 @@ fn the_host_gets_the_frames_own_buffer_and_the_nic_the_hosts_empty_one() {
         let [own] = world.cores[0].lend(1)[..] else { panic!("no buffer") };
         world.fill();
         let (m, rx, _) = world.nic.parts();
-        (0..BUFFERS.count).for_each(|buf| m.put(BUFFERS, Buf(buf.into()), 0, &[buf as u8; 128], 128));
+        (0..BUFFERS.count)
+            .for_each(|buf| m.put(common::Pool::first(BUFFERS), Buf(buf.into()), 0, &[buf as u8; 128], 128));
         let lies = Cell::new(own);
         let mut out = [Outcome::BadFrame];
         let frame = Frame::lying(&lies, 100, 5, 6).marked(7);
@@ -48,7 +49,7 @@ fn the_host_gets_the_frames_own_buffer_and_the_nic_the_hosts_empty_one() {
         );
         for buf in [own, empty] {
             let mut bytes = [0xff; 128];
-            m.get(BUFFERS, buf, 0, &mut bytes, 128);
+            m.get(common::Pool::first(BUFFERS), buf, 0, &mut bytes, 128);
             assert_eq!(bytes, [buf.0 as u8; 128], "{name}: nobody wrote a byte");
         }
         world.cores[0].take_back(&[own, empty]);

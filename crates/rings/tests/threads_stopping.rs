@@ -12,8 +12,8 @@ use rings::dynamic::judge::Mode;
 use rings::mock::{MockHost, MockNic};
 use rings::oracle::Ledger;
 use rings::{
-    Interface, Outcome, TxNic, ccnic, corec, ddring, dynamic, pool, privring, receive, rxbisect, shring,
-    transmit, tx,
+    Interface, Outcome, TxNic, ccnic, ceio, corec, ddring, dynamic, pool, privring, receive, rxbisect,
+    shring, transmit, tx,
 };
 
 const QUEUES: u16 = 3;
@@ -164,6 +164,9 @@ fn run(interface: &Interface) {
             card.cycle((cycle % u64::from(count)) as u16);
         }
         card.nic.stop();
+        while card.nic.poll().is_some() {
+            card.nic.m.idle(); // a card that keeps frames hands them out
+        }
         end.store(true, Release); // pairs with the acquire in `core`
     });
 
@@ -223,6 +226,20 @@ fn ccnic_queues_cycle() {
     run(&Interface::CcNic(ccnic::Sizes { ring: 64, ..Default::default() }));
     run(&Interface::CcNic(ccnic::Sizes { back: ccnic::Back::Credit, ring: 16, ..Default::default() }));
     run(&Interface::CcNic(ccnic::Sizes::e810(64)));
+}
+
+#[test]
+fn ceio_queues_cycle() {
+    for credits in [20, 0] {
+        let nic_memory = ceio::NicMemory { slots: 200 };
+        run(&Interface::Ceio(ceio::Sizes {
+            ring: 64,
+            credits,
+            nic_memory,
+            release: 4,
+            ..Default::default()
+        }));
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn what_is_not_said_suits_the_place() {
 
 #[test]
 fn wrong_texts_are_named() {
-    let names = "privring, shring, rxbisect, dynamic, corec, ddring, ccnic";
+    let names = "privring, shring, rxbisect, dynamic, corec, ddring, ccnic, ceio";
     assert_eq!(error("privrings"), format!("unknown interface `privrings`; allowed: {names}"));
     assert!(error("").starts_with("unknown interface ``"));
     let said = "privring: unknown parameter `rings`; allowed: ring (descriptors of a core)";
@@ -98,7 +98,7 @@ fn what_an_interface_tells_of_itself_holds() {
         let shares = many.set("shared_by", "3").is_ok() && many.on(&LAB).pollers() == 3;
         assert_eq!(about.many_pollers, shares, "{}", about.name);
         assert!(about.pointers || about.not_emulated.is_some());
-        let region = Region::new(8 << 20, Backing::Heap).unwrap();
+        let region = Region::new(80 << 20, Backing::Heap).unwrap();
         let buffers = (&mut &region).buffers(&Geometry::dpdk(1)).unwrap();
         let (hosts, _) = rings::receive(&mut &region, &interface.over(2), 2, buffers).unwrap();
         let counted: Vec<&str> = hosts[0].counters().into_iter().map(|(name, _)| name).collect();

@@ -128,7 +128,7 @@ drops(uint16_t port)
 {
 	static const char * const names[] = {
 		"rx_ring_full", "rx_no_buffer", "rx_nic_buffer_full", "rx_no_credit", "rx_bad_frame", "rx_queue_stopped",
-		"rx_filtered", "rx_link_down",
+		"rx_filtered", "rx_link_down", "rx_nic_memory_full",
 	};
 	uint64_t sum = 0;
 	unsigned int i;

@@ -1,9 +1,10 @@
 //! Packet buffers that another allocator owns: a buffer is its address.
 
-use core::ptr;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::AtomicU64;
 
 use super::payload::{Payload, fetch_to_write, prefetch};
-use crate::{Buf, Fault, LINE, Touch, WORD};
+use crate::{Buf, Fault, Geometry, LINE, Touch, WORD};
 
 /// Buffers in memory of another allocator, such as DPDK's mbufs. Inside one process a handle is trusted:
 /// [`check`](Payload::check) tells a wrong length and what cannot be an address, nothing more.
@@ -14,6 +15,10 @@ use crate::{Buf, Fault, LINE, Touch, WORD};
 pub struct Foreign {
     offset: u32,
     room: u32,
+    /// Of a stretch whose buffers have numbers: where it begins, bytes from one to the next, and how many there are.
+    first: u64,
+    stride: u32,
+    count: u32,
 }
 
 impl Foreign {
@@ -23,7 +28,15 @@ impl Foreign {
     /// Every word that is posted in a ring as one of these buffers is the address of `offset + room` bytes,
     /// valid for reads and writes, that nobody else touches while the ring has it.
     pub const unsafe fn new(offset: u32, room: u32) -> Foreign {
-        Foreign { offset, room }
+        Foreign { offset, room, first: 0, stride: 0, count: 0 }
+    }
+
+    /// A buffer of a stretch.
+    fn numbered(self, raw: u64, len: u32) -> Result<Buf, Fault> {
+        if raw < u64::from(self.count) && len <= self.room {
+            return Ok(Buf(self.first + raw * u64::from(self.stride)));
+        }
+        Err(Fault { raw })
     }
 
     /// The bytes `off..off + len` of the frame, cut at the room.
@@ -51,6 +64,9 @@ impl Foreign {
 impl Payload for Foreign {
     #[inline(always)]
     fn check(self, raw: u64, len: u32) -> Result<Buf, Fault> {
+        if self.count != 0 {
+            return self.numbered(raw, len);
+        }
         let plausible = raw != 0 && usize::try_from(raw).is_ok();
         if plausible && len <= self.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
     }
@@ -87,6 +103,11 @@ impl Payload for Foreign {
     #[inline(always)]
     fn prefetch(self, buf: Buf, off: u32) {
         prefetch(self.span(buf, off, 0).0);
+    }
+
+    unsafe fn stretch(base: NonNull<AtomicU64>, g: &Geometry) -> Option<Foreign> {
+        let Geometry { count, stride, offset, room, .. } = *g;
+        Some(Foreign { offset, room, first: base.expose_provenance().get() as u64, stride, count })
     }
 
     #[inline(always)]

@@ -31,6 +31,14 @@ pub trait Payload: Copy {
     fn prefetch(self, buf: Buf, off: u32);
     /// Starts fetching the first line of a frame, to write it.
     fn put_ahead(self, buf: Buf);
+    /// Buffers in a stretch of a region beside those, where there are such: those of a card's own memory.
+    ///
+    /// # Safety
+    /// As [`Buffers::new`] asks, and the bytes stay valid for as long as one of the handle's copies is used.
+    #[doc(hidden)]
+    unsafe fn stretch(_base: NonNull<AtomicU64>, _g: &Geometry) -> Option<Self> {
+        None
+    }
 }
 
 /// Packet buffers in a [`Region`](super::Region), indexes `0..count`.

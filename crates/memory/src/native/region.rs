@@ -14,7 +14,7 @@ use super::directory::{self, Shape};
 use super::pages::{self, HUGE_PAGE};
 use super::payload::{Buffers, Payload};
 use super::view::{NativeView, Table, Words};
-use crate::{Field, Geometry, LINE, LayoutError, Space};
+use crate::{Field, Geometry, LINE, LayoutError, Side, Space};
 
 /// Where a [`Region`]'s bytes come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -216,8 +216,18 @@ impl<'r, P: Payload> Space for WordSpace<'r, P> {
         self.region.bind(field, instance)
     }
 
-    fn buffers(&mut self, _geometry: &Geometry) -> Result<P, LayoutError> {
-        Err(LayoutError { field: "buffers", what: "lie in memory of another allocator".into() })
+    /// Those of a card's own memory alone.
+    fn buffers(&mut self, geometry: &Geometry) -> Result<P, LayoutError> {
+        let elsewhere =
+            || LayoutError { field: "buffers", what: "lie in memory of another allocator".into() };
+        if geometry.home != Side::Nic {
+            return Err(elsewhere());
+        }
+        directory::aligned(geometry)?;
+        let base = self.region.place("buffers", None, Shape::of_buffers(geometry))?;
+        // SAFETY: `place` found room for `count * stride` bytes of this region. As all handles to its words, those to
+        // these buffers are dropped before it: whoever has a space of words promises that for `'r`.
+        unsafe { P::stretch(base, geometry) }.ok_or_else(elsewhere)
     }
 
     fn table(&mut self, _name: &'static str, _bytes: u64) -> Result<Table, LayoutError> {

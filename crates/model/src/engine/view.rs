@@ -69,6 +69,8 @@ pub struct View {
     /// When the frames came that it writes, and from where.
     stamp: u64,
     origin: Origin,
+    /// When and where the frame comes from that this card has read from its own memory, until it writes it to a host's.
+    carried: Option<(u64, Origin)>,
     reads: Reads,
     recent: Recent,
     /// When each fill buffer is free that a store past the caches has.
@@ -98,6 +100,7 @@ impl View {
             asked: Asked::new(streams),
             stamp: 0,
             origin: Origin::default(),
+            carried: None,
             reads: Reads::default(),
             recent: Recent::default(),
             filling: Vec::new(),

@@ -94,6 +94,8 @@ pub struct PoolId {
     pub(crate) index: u16,
     /// Whether cores store past their caches.
     pub(crate) streamed: bool,
+    /// Whether they lie in memory of a card, which no cache has.
+    pub(crate) on_card: bool,
     pub(crate) count: u32,
     pub(crate) room: u32,
     /// The first buffer's first line, and bytes: from there to a frame's first byte, from one buffer to the next.
@@ -216,7 +218,7 @@ impl Layout {
     /// Packet buffers, for a NIC of such a kind.
     pub(crate) fn buffers(&mut self, g: &Geometry, nic: NicKind) -> Result<PoolId, LayoutError> {
         g.check()?;
-        home("buffers", g.home, nic)?;
+        let on_card = g.home == Side::Nic && nic == NicKind::Card;
         let first = self.buffer_end.max(BUFFERS).next_multiple_of(PAGE);
         let lines = u64::from(g.count) * u64::from(g.stride) / 64 + 1;
         if u64::from(first) + lines > u64::from(TABLES) || u64::from(g.count) * u64::from(g.stride) > 1 << 31
@@ -225,7 +227,7 @@ impl Layout {
             return Err(LayoutError { field: "buffers", what });
         }
         self.buffer_end = first + lines as u32;
-        if g.home == Side::Nic {
+        if g.home == Side::Nic && !on_card {
             self.nic_buffers.push((first, self.buffer_end));
         }
         let n = g.count as usize;
@@ -238,6 +240,7 @@ impl Layout {
             count: g.count,
             room: g.room,
             streamed,
+            on_card,
             first,
             offset: g.offset,
             stride: g.stride,

@@ -6,7 +6,7 @@ use rings::oracle::{self, Ledger, MARK, Offered};
 use rings::pool::CoreCache;
 use rings::tx::HostTx;
 use rings::{
-    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, TxHost, ccnic, corec,
+    AnyHost, AnyNic, Buffers, Completion, Host, Interface, Nic, Outcome, Segment, TxHost, ccnic, ceio, corec,
     ddring, dynamic, privring, rxbisect, shring,
 };
 
@@ -57,6 +57,17 @@ pub(crate) fn rest(m: &mut View, nic: &mut AnyNic<View>, span: Ps) {
         m.pause(due.max(next), false);
     }
     m.pause(end, false);
+}
+
+/// Lets a card hand out what it keeps for its cores, for 20 ms at the most.
+pub(crate) fn hand_out(m: &mut View, nic: &mut AnyNic<View>) {
+    let end = m.now() + Ps::from_us(20_000);
+    while let Some(due) = nic.poll(m)
+        && due < end
+    {
+        let next = m.now() + Ps(1);
+        m.pause(due.max(next), false);
+    }
 }
 
 /// One core: its receive ring, its transmit ring, its buffers, and frames that wait for room.
@@ -126,7 +137,8 @@ const DYNAMIC: dynamic::Sizes = dynamic::Sizes {
     round: Ps::from_us(20),
 };
 
-pub(crate) fn interfaces() -> [Interface; 11] {
+pub(crate) fn interfaces() -> [Interface; 13] {
+    let nic_memory = ceio::NicMemory { slots: 32 };
     let shring = shring::Sizes { ring: 64, shared_by: 2, completions: 64, ..Default::default() };
     [
         Interface::PrivRing(privring::Sizes { ring: 64 }),
@@ -140,5 +152,12 @@ pub(crate) fn interfaces() -> [Interface; 11] {
         Interface::Corec(corec::Sizes { ring: 32, shared_by: 2, ..Default::default() }),
         Interface::CcNic(ccnic::Sizes { ring: 64, homing: ccnic::Homing::Host, ..Default::default() }),
         Interface::CcNic(ccnic::Sizes::e810(64)),
+        Interface::Ceio(ceio::Sizes { ring: 64, credits: 40, release: 8, nic_memory, ..Default::default() }),
+        Interface::Ceio(ceio::Sizes {
+            ring: 64,
+            credits: 0,
+            nic_memory: ceio::NicMemory { slots: 400 },
+            ..Default::default()
+        }),
     ]
 }

@@ -41,7 +41,7 @@ fn counters_are_named_as_the_rings_name_them() {
         let args = set(&[("iface", about.name)]).unwrap();
         let interface = args.interface(64, 2);
         assert_eq!((interface.name(), args.iface().to_str()), (about.name, Ok(about.name)));
-        let region = memory::Region::new(1 << 20, memory::Backing::Heap).unwrap();
+        let region = memory::Region::new(72 << 20, memory::Backing::Heap).unwrap();
         let buffers = memory::Space::buffers(&mut &region, &memory::Geometry::dpdk(1)).unwrap();
         let (hosts, _nic) = rings::receive(&mut &region, &interface, 2, buffers).unwrap();
         let theirs: Vec<_> = hosts[0].counters().into_iter().map(|(name, _)| name).collect();

@@ -16,7 +16,7 @@ use memory::Buf;
 use rings::{Completion, Segment};
 use rxlab_pmd::ffi::*;
 
-const IFACES: [&str; 7] = ["privring", "shring", "rxbisect", "dynamic", "ddring", "corec", "ccnic"];
+const IFACES: [&str; 8] = ["privring", "shring", "rxbisect", "dynamic", "ddring", "corec", "ccnic", "ceio"];
 
 /// UDP over IPv4 from a port of its own for each flow, with a number behind the headers.
 fn frame(buf: u64, flow: u16, number: u64, len: usize) -> Segment {

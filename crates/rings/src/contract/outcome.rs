@@ -13,6 +13,8 @@ pub enum Outcome {
     NoBuffer,
     /// The card's own buffer overflowed before the host took the frame.
     NicBufferFull,
+    /// The memory in which the card keeps frames for their cores is full.
+    NicMemoryFull,
     /// A credit scheme had none left.
     NoCredit,
     /// It is no Ethernet frame, or longer than a buffer.
@@ -31,11 +33,12 @@ pub enum Outcome {
 
 impl Outcome {
     /// All outcomes, in order.
-    pub const ALL: [Outcome; 11] = [
+    pub const ALL: [Outcome; 12] = [
         Outcome::Delivered,
         Outcome::RingFull,
         Outcome::NoBuffer,
         Outcome::NicBufferFull,
+        Outcome::NicMemoryFull,
         Outcome::NoCredit,
         Outcome::BadFrame,
         Outcome::QueueStopped,
@@ -52,6 +55,7 @@ impl Outcome {
             Outcome::RingFull
             | Outcome::NoBuffer
             | Outcome::NicBufferFull
+            | Outcome::NicMemoryFull
             | Outcome::NoCredit
             | Outcome::BadFrame
             | Outcome::QueueStopped
@@ -69,6 +73,7 @@ impl Outcome {
             Outcome::RingFull => "ring_full",
             Outcome::NoBuffer => "no_buffer",
             Outcome::NicBufferFull => "nic_buffer_full",
+            Outcome::NicMemoryFull => "nic_memory_full",
             Outcome::NoCredit => "no_credit",
             Outcome::BadFrame => "bad_frame",
             Outcome::QueueStopped => "queue_stopped",

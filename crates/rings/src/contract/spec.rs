@@ -115,6 +115,11 @@ pub trait Parameters {
         None
     }
 
+    /// Bytes of a card's own memory that hold frames, beside those of the rings.
+    fn card_bytes(&self) -> u64 {
+        0
+    }
+
     /// Host halves of a port: one for each queue, and the dedicated allocators if any.
     fn hosts(&self, queues: u32) -> u32 {
         queues

@@ -320,4 +320,5 @@ table! {
     Corec = corec,
     DdRing = ddring,
     CcNic = ccnic sends CcNic,
+    Ceio = ceio,
 }

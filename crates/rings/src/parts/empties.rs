@@ -100,6 +100,13 @@ impl<M: Memory> Producer<M> {
         owed
     }
 
+    /// Posts one buffer; the ring has room for it.
+    pub(crate) fn post(&mut self, m: &mut M, buf: Buf) {
+        m.write(self.descriptor, self.tail, [buf.0]);
+        self.tail = self.tail.wrapping_add(1);
+        m.ring(self.doorbell, self.tail); // pairs with the acquire in `Consumer::refresh`
+    }
+
     /// Gives back what is posted from `head` on, where the NIC has stopped, and goes back to there; how
     /// many words named no buffer.
     pub(crate) fn take_back<B: Buffers<M>>(

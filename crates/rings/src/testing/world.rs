@@ -220,6 +220,26 @@ impl<M: Memory> World<M> {
         }
     }
 
+    /// Cores receive what a card still keeps for them, until none of them has moved anything a few times.
+    fn settle(&mut self) -> Result<(), Violation> {
+        let mut vain = 0;
+        while vain < 4 {
+            let waits = self.nic.poll().is_some();
+            let mut moved = 0;
+            for (core, state) in self.cores.iter_mut().zip(&self.states) {
+                if *state == State::Running {
+                    moved += core.poll(usize::MAX)? + core.free(usize::MAX);
+                }
+            }
+            match (moved, waits) {
+                (0, false) => break,
+                (0, true) => vain += 1,
+                _ => vain = 0,
+            }
+        }
+        Ok(())
+    }
+
     /// Everything is received (unless `cut`, when frames stay in the rings), the NIC stops, all rings
     /// are drained: every frame and every buffer must be accounted for.
     ///
@@ -232,6 +252,10 @@ impl<M: Memory> World<M> {
             for (core, _) in polled {
                 while core.poll(usize::MAX)? + core.free(usize::MAX) > 0 {}
             }
+            self.settle()?;
+            // What a card kept for a queue that is stopped it has forgotten.
+            (0..self.cores.len() as u16)
+                .try_for_each(|core| self.control(Op::DrainQueue { core }).map(drop))?;
             self.nic.offered().judge(self.cores.iter().map(MockHost::received))?;
         }
         self.nic.stop();

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 /// Shared words that the other side writes: field, words of its shortest array. First those of the transmit ring, then
 /// those of each receive interface: of the lanes without registers, and of those with them.
-pub const WORDS: [&[(&str, usize)]; 8] = [
+pub const WORDS: [&[(&str, usize)]; 9] = [
     &[("tx.doorbell", 1), ("tx.consumed", 1), ("tx.descriptor", 4)],
     &[("privring.doorbell", 1), ("privring.descriptor", 2), ("privring.completion", 8)],
     &[("shring.doorbell", 1), ("shring.descriptor", 2), ("shring.completion", 8), ("shring.index", 1)],
@@ -37,6 +37,15 @@ pub const WORDS: [&[(&str, usize)]; 8] = [
         ("ccnic.tx.tail", 1),
         ("ccnic.tx.head", 1),
         ("ccnic.tx", 8),
+    ],
+    &[
+        ("ceio.doorbell", 1),
+        ("ceio.descriptor", 2),
+        ("ceio.fast", 8),
+        ("ceio.slow", 8),
+        ("ceio.kept", 1),
+        ("ceio.asked", 1),
+        ("ceio.released", 1),
     ],
 ];
 

@@ -18,7 +18,8 @@ pub use gate::{Access, Gate};
 #[derive(Default)]
 struct State {
     fields: Vec<(Field, Vec<u64>)>,
-    frames: Vec<Vec<u8>>,
+    /// The frames of each pool.
+    frames: Vec<Vec<Vec<u8>>>,
     now: Ps,
     /// Stores by field.
     stores: BTreeMap<&'static str, u64>,
@@ -26,6 +27,20 @@ struct State {
     journal: Option<Vec<Store>>,
     /// A field whose compare-and-swap looks at the number modulo so many and no more.
     short: Option<(usize, u64)>,
+}
+
+/// Buffers of one stretch.
+#[derive(Clone, Copy)]
+pub struct Pool {
+    id: usize,
+    geometry: Geometry,
+}
+
+impl Pool {
+    /// The first stretch of a space.
+    pub const fn first(geometry: Geometry) -> Pool {
+        Pool { id: 0, geometry }
+    }
 }
 
 /// A store that happened.
@@ -192,10 +207,11 @@ impl Space for Plain {
         Ok(state.fields.len() - 1)
     }
 
-    fn buffers(&mut self, g: &Geometry) -> Result<Geometry, LayoutError> {
+    fn buffers(&mut self, g: &Geometry) -> Result<Pool, LayoutError> {
         g.check()?;
-        self.state().frames = vec![vec![0; g.room as usize]; g.count as usize];
-        Ok(*g)
+        let mut state = self.state();
+        state.frames.push(vec![vec![0; g.room as usize]; g.count as usize]);
+        Ok(Pool { id: state.frames.len() - 1, geometry: *g })
     }
 
     fn table(&mut self, _name: &'static str, _bytes: u64) -> Result<(), LayoutError> {
@@ -205,7 +221,7 @@ impl Space for Plain {
 
 impl Memory for Plain {
     type Words<const W: usize> = usize;
-    type Buffers = Geometry;
+    type Buffers = Pool;
     type Table = ();
 
     fn acquire<const W: usize>(&mut self, w: usize, i: u64) -> u64 {
@@ -269,25 +285,26 @@ impl Memory for Plain {
         self.pass("ring", bell);
         self.store(bell, 0, [value], &[Class::Register(Mapping::Uncached)]);
     }
-    fn check(&self, b: Geometry, raw: u64, len: u32) -> Result<Buf, Fault> {
-        if raw < u64::from(b.count) && len <= b.room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
+    fn check(&self, b: Pool, raw: u64, len: u32) -> Result<Buf, Fault> {
+        let Geometry { count, room, .. } = b.geometry;
+        if raw < u64::from(count) && len <= room { Ok(Buf(raw)) } else { Err(Fault { raw }) }
     }
-    fn put(&mut self, _b: Geometry, buf: Buf, off: u32, bytes: &[u8], len: u32) {
+    fn put(&mut self, b: Pool, buf: Buf, off: u32, bytes: &[u8], len: u32) {
         self.pass_buffer("put");
         let mut state = self.state();
-        let frame = &mut state.frames[buf.0 as usize][off as usize..][..len as usize];
+        let frame = &mut state.frames[b.id][buf.0 as usize][off as usize..][..len as usize];
         frame.fill(0);
         frame[..bytes.len()].copy_from_slice(bytes);
     }
-    fn get(&mut self, _b: Geometry, buf: Buf, off: u32, out: &mut [u8], len: u32) {
+    fn get(&mut self, b: Pool, buf: Buf, off: u32, out: &mut [u8], len: u32) {
         self.pass_buffer("get");
         let state = self.state();
-        let frame = &state.frames[buf.0 as usize][off as usize..][..len as usize];
+        let frame = &state.frames[b.id][buf.0 as usize][off as usize..][..len as usize];
         let n = out.len().min(frame.len());
         out[..n].copy_from_slice(&frame[..n]);
     }
-    fn meta(&mut self, _b: Geometry, _buf: Buf, _line: u32, _how: Touch) {}
-    fn prefetch(&mut self, _b: Geometry, _buf: Buf, _off: u32) {}
+    fn meta(&mut self, _b: Pool, _buf: Buf, _line: u32, _how: Touch) {}
+    fn prefetch(&mut self, _b: Pool, _buf: Buf, _off: u32) {}
     fn touch(&mut self, _t: (), _off: u64, _how: Touch) {}
     fn now(&mut self) -> Ps {
         self.state().now

@@ -3,11 +3,11 @@
 //!
 //! It reads and writes the NIC's words of `ddring`, so that the NIC half is the real one.
 
-use memory::{Buf, Class, Field, Geometry, Memory, Side, Space};
+use memory::{Buf, Class, Field, Memory, Side, Space};
 use rings::ddring::{self, NicHalf};
 use rings::{Buffers, Completion, Host};
 
-use crate::common::Plain;
+use crate::common::{Plain, Pool};
 
 const fn word(name: &'static str, class: Class) -> Field {
     Field { name, len: 1, width: 1, class, writer: Side::Host, reader: Side::Host, home: Side::Host }
@@ -22,7 +22,7 @@ pub(crate) fn build(
     s: &mut Plain,
     ring: u32,
     threads: u32,
-    b: Geometry,
+    b: Pool,
 ) -> (Vec<HostHalf<Plain>>, NicHalf<Plain>) {
     let sizes = ddring::Sizes { ring, ..ddring::Sizes::default() };
     let (_, nic) = ddring::build(s, &sizes, 1, b).unwrap();

@@ -10,7 +10,7 @@ use rings::ddring::{self, NicHalf};
 use rings::oracle::{MARK, frame, mark};
 use rings::{Buffers, Completion, Host, Nic, Outcome, corec};
 
-use crate::common::{Access, Gate, Plain, counter};
+use crate::common::{Access, Gate, Plain, Pool, counter};
 
 const LEN: u16 = 64;
 /// Frames of one call, at most.
@@ -19,19 +19,19 @@ const BURST: usize = 8;
 pub(crate) const STRANGE: u64 = u64::MAX;
 
 /// Binds one ring for `threads`. The NIC half is of one type whoever receives.
-pub(crate) type Build<H> = fn(&mut Plain, ring: u32, threads: u32, Geometry) -> (Vec<H>, NicHalf<Plain>);
+pub(crate) type Build<H> = fn(&mut Plain, ring: u32, threads: u32, Pool) -> (Vec<H>, NicHalf<Plain>);
 
-pub(crate) fn shared(s: &mut Plain, ring: u32, threads: u32, b: Geometry) -> corec::Port<Plain> {
+pub(crate) fn shared(s: &mut Plain, ring: u32, threads: u32, b: Pool) -> corec::Port<Plain> {
     corec::build(s, &corec::Sizes { ring, shared_by: threads, ..Default::default() }, threads, b).unwrap()
 }
 
-pub(crate) fn locked(s: &mut Plain, ring: u32, threads: u32, b: Geometry) -> ddring::Port<Plain> {
+pub(crate) fn locked(s: &mut Plain, ring: u32, threads: u32, b: Pool) -> ddring::Port<Plain> {
     let refill = ddring::Refill::Bulk;
     ddring::build(s, &ddring::Sizes { ring, shared_by: threads, refill }, threads, b).unwrap()
 }
 
 /// A ring for each thread; the frames of this test are all of the first one's.
-pub(crate) fn apart(s: &mut Plain, ring: u32, threads: u32, b: Geometry) -> ddring::Port<Plain> {
+pub(crate) fn apart(s: &mut Plain, ring: u32, threads: u32, b: Pool) -> ddring::Port<Plain> {
     let refill = ddring::Refill::Bulk;
     ddring::build(s, &ddring::Sizes { ring, shared_by: 1, refill }, threads, b).unwrap()
 }
@@ -61,7 +61,7 @@ pub(crate) struct Core<H> {
     /// The numbers of the frames that it received.
     pub(crate) received: Vec<u64>,
     held: Vec<Buf>,
-    buffers: Geometry,
+    buffers: Pool,
 }
 
 impl<H: Host<Plain>> Core<H> {

@@ -7,6 +7,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test")]
 
 mod ccnic;
+mod ceio;
 mod corec;
 mod ddring;
 mod dynamic;
@@ -26,7 +27,7 @@ use std::sync::Arc;
 use memory::checked::{Bounds, Orders, Scenario, explore};
 
 /// All of them; the quick ones first.
-const SCENARIOS: [Scenario; 46] = [
+const SCENARIOS: [Scenario; 49] = [
     privring::RING,
     privring::TOGETHER,
     privring::PASSED,
@@ -70,6 +71,9 @@ const SCENARIOS: [Scenario; 46] = [
     ccnic::RESTARTED,
     ccnic::RESTARTED_CREDIT,
     ccnic::TX_RESTARTED,
+    ceio::PHASES,
+    ceio::KEPT,
+    ceio::RESTARTED,
     corec::DRAINED,
     corec::CLAIMED,
     corec::REJOINED,

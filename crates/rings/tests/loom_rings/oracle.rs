@@ -99,6 +99,13 @@ impl<N: Nic<CheckedView>> Port<N> {
         delivered
     }
 
+    /// Polls until the card keeps nothing for its cores.
+    pub(crate) fn hand_out(&mut self, m: &mut CheckedView) {
+        while self.nic.poll(m).is_some() {
+            m.idle();
+        }
+    }
+
     /// Strikes from the books what the drain of `queue` found unread.
     pub(crate) fn cut(&mut self, queue: u16, received: &Ledger, unread: u64) {
         self.offered.cut(queue, received, unread).unwrap();

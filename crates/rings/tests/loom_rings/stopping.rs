@@ -108,6 +108,7 @@ impl Cycle {
         port.nic.start_queue(&mut m, 0);
         m.release(control, 0, 2);
         (0..after).for_each(|_| port.deliver(&mut m, 0));
+        port.hand_out(&mut m);
         port.settle(&mut space.view(Side::Both), vec![core.join().unwrap()], count);
     }
 }

@@ -74,7 +74,7 @@ Exit codes: 0 as asked for, 1 if a condition of --fail-if is met, 2 for an error
 pub(crate) struct Compare {
     #[command(flatten)]
     setup: Setup,
-    /// Interfaces to compare, separated by commas: privring, shring, rxbisect, dynamic, corec, ddring, ccnic; each with
+    /// Interfaces to compare, separated by commas: privring, shring, rxbisect, dynamic, corec, ddring, ccnic, ceio; each with
     /// parameters of its own if need be: shring:ring=1024,unlock=swap
     #[arg(long, value_name = "A,B,..", value_delimiter = ',', default_values = interfaces::DEFAULT)]
     interfaces: Vec<String>,

@@ -31,6 +31,7 @@ const CAUSES: [Fate; Fate::ALL.len() - 1] = [
     Fate::Card(Outcome::LinkDown),
     Fate::Card(Outcome::FlowDrop),
     Fate::Card(Outcome::FlowMiss),
+    Fate::Card(Outcome::NicMemoryFull),
 ];
 
 /// On light and on dark pages: interfaces (Okabe and Ito), others, causes (Tol's muted scheme), neutral.
@@ -65,6 +66,7 @@ const COLOURS: [(&str, &str); INTERFACES + OTHERS + CAUSES.len() + 1] = [
     ("#7a2a12", "#c0705a"),
     ("#661100", "#b5604a"),
     ("#88ccee", "#c2e6f7"),
+    ("#4477aa", "#7fb2e5"),
     ("#707070", "#a8a8a8"),
 ];
 

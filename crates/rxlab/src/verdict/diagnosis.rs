@@ -211,6 +211,7 @@ fn mechanism(m: &Machine, c: &Contender, best: &Report, cause: Option<Fate>, loa
                 Outcome::Delivered
                 | Outcome::RingFull
                 | Outcome::NoBuffer
+                | Outcome::NicMemoryFull
                 | Outcome::NoCredit
                 | Outcome::QueueStopped
                 | Outcome::Filtered

@@ -40,7 +40,7 @@ fn bad_values_are_told_in_one_line() {
     refused("compare --interfaces rxbisect:group=9", &["group is 9", "0 (all) to 8"]);
     refused(
         "compare --best rxbisect",
-        &["--best rxbisect", "privring, shring, dynamic, corec, ddring, ccnic, none"],
+        &["--best rxbisect", "privring, shring, dynamic, corec, ddring, ccnic, ceio, none"],
     );
     refused("live --interfaces corec:marks=some", &["marks", "each, waiting"]);
     refused("tcp --interface corec:ring=100", &["corec:ring=100", "power of two"]);

@@ -220,7 +220,12 @@ impl Memory for View {
         if self.me.agent.is_core() {
             return self.put_frame(b, buf, (off, len), (first, lines));
         }
-        machine.buffers.arrived(b, buf, self.stamp, self.origin);
+        let (stamp, origin) = self.carried.take().unwrap_or((self.stamp, self.origin));
+        self.machine().buffers.arrived(b, buf, stamp, origin);
+        if b.on_card {
+            return self.own_memory(len);
+        }
+        let machine = self.machine();
         if self.me.core.is_some() {
             self.clock += u64::from(lines) * machine.costs.copy_line;
             return self.put_frame(b, buf, (off, len), (first, lines));
@@ -237,6 +242,10 @@ impl Memory for View {
         let machine = self.machine();
         if !out.is_empty() {
             machine.buffers.of(b).get(buf.0 as usize, off, out);
+        }
+        if b.on_card {
+            self.carried = Some((self.stamp(b, buf).0, self.origin(b, buf).unwrap_or_default()));
+            return self.own_memory(len);
         }
         if self.me.core.is_some() {
             self.clock += u64::from(lines) * machine.costs.read_line;

@@ -11,6 +11,7 @@ pub mod hierarchy;
 pub(crate) mod host;
 pub(crate) mod layout;
 pub(crate) mod level;
+pub(crate) mod nic_memory;
 pub(crate) mod pcie;
 pub(crate) mod prices;
 pub(crate) mod registers;
@@ -27,6 +28,7 @@ use dram::Dram;
 use hierarchy::Hierarchy;
 use layout::Layout;
 use level::Level;
+use nic_memory::NicMemory;
 use pcie::Link;
 use prices::{Access, Cost, Levels, Prices};
 use sample::Sample;
@@ -50,6 +52,8 @@ pub(crate) struct Machine {
     homes: Homes,
     /// Slots of cards; none where a core plays the card.
     pub links: Vec<Link>,
+    /// Memory of cards, where they have some of their own.
+    pub nic_memories: Vec<NicMemory>,
     pub words: WordMemory,
     pub buffers: BufferMemory,
     /// A core plays the NIC: others see a core's stores when their lines have come (A28).
@@ -84,6 +88,7 @@ impl Machine {
             nodes: Nodes::new(server.nic.remote, moves, link),
             homes: layout.homes(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
+            nic_memories: (0..links).filter_map(|_| NicMemory::new(server)).collect(),
             words: WordMemory::new(&layout, moves),
             buffers: BufferMemory::new(layout.frames, layout.streams),
             soft,

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use rings::WriteBack;
 
 pub use apps::Apps;
-pub use constants::Constants;
+pub use constants::{Constants, NicMemory};
 pub use declare::{Constant, Declared};
 pub use prefetch::AdjacentPrefetch;
 pub use range::Range;
@@ -252,7 +252,7 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("rxbisect-testbed", include_str!("../../../profiles/rxbisect-testbed.toml")),
     ("ddio-bench", include_str!("../../../profiles/ddio-bench.toml")),
     ("corec-testbed", include_str!("../../../profiles/corec-testbed.toml")),
@@ -260,6 +260,7 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("nic-testbed-cx5", include_str!("../../../profiles/nic-testbed-cx5.toml")),
     ("icx", include_str!("../../../profiles/icx.toml")),
     ("spr", include_str!("../../../profiles/spr.toml")),
+    ("ceio-testbed", include_str!("../../../profiles/ceio-testbed.toml")),
 ];
 
 impl Server {
@@ -340,6 +341,12 @@ impl Server {
     /// The tables of the card's classifier, if the profile has them.
     pub fn tables(&self) -> Option<&Tables> {
         (!declare::is_default(&self.tables)).then_some(&self.tables)
+    }
+
+    /// Memory of a card for frames, if the profile has it.
+    pub fn nic_memory(&self) -> Option<&NicMemory> {
+        let memory = &self.constants.nic_memory;
+        (!declare::is_default(memory)).then_some(memory)
     }
 
     /// Ways of an L1; none where it is not told from the L2.

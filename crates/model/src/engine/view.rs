@@ -8,6 +8,7 @@ mod calls;
 mod combining;
 mod contended;
 mod data;
+mod on_card;
 mod polls;
 mod registers;
 mod stores;
@@ -69,6 +70,10 @@ pub struct View {
     /// When the frames came that it writes, and from where.
     stamp: u64,
     origin: Origin,
+    /// When the data have come that the card has read from its own memory; what it writes shows no sooner.
+    fetched: u64,
+    /// Whose frame that is, until it is written elsewhere.
+    carried: Option<(u64, Origin)>,
     reads: Reads,
     recent: Recent,
     /// When each fill buffer is free that a store past the caches has.
@@ -98,6 +103,8 @@ impl View {
             asked: Asked::new(streams),
             stamp: 0,
             origin: Origin::default(),
+            fetched: 0,
+            carried: None,
             reads: Reads::default(),
             recent: Recent::default(),
             filling: Vec::new(),
@@ -148,6 +155,7 @@ impl View {
     /// The arrival time that the next DMA-written frames carry.
     pub fn set_stamp(&mut self, at: Ps) {
         self.stamp = at.0;
+        self.carried = None;
     }
 
     /// The next frame that this port takes is of `flow`, and has the next number.

@@ -13,7 +13,7 @@ pub fn tlp_bytes(len: u64, tlp: u64, overhead: u64) -> u64 {
 /// One direction of a link. One agent streams on it; what others send in between delays the stream by
 /// its bytes, wherever their clocks stand inside the engine's window.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+pub(super) struct Lane {
     free_at: u64,
     aside: u64,
 }
@@ -21,7 +21,7 @@ struct Lane {
 impl Lane {
     /// Streams from `at`; when the last byte has gone.
     #[inline(always)]
-    fn stream(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
+    pub(super) fn stream(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
         let all = bytes + std::mem::take(&mut self.aside);
         // Signed conversions: the processor has an instruction for them.
         self.free_at = at.max(self.free_at) + (all as i64 as f64 * ps_per_byte) as i64 as u64;

@@ -40,7 +40,7 @@ impl Run {
         let peers = s.peers.iter().cloned().map(Wire::Peer);
         let wires = std::mem::take(&mut s.sources).into_iter().map(Wire::Source).chain(peers);
         let s = &*s;
-        let mut space = ModelSpace::new().served_by(s.server.nic.kind);
+        let mut space = ModelSpace::new().served_by(s.server.nic.kind).with_nic_memory(s.server.nic_memory());
         let Allocated { buffers, count, tables, ports, mut caches } = Allocated::new(s, &mut space)?;
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
         let mut crew = Crew {

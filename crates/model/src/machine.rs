@@ -63,6 +63,8 @@ pub(crate) struct Machine {
     pub ahead: bool,
     /// Bytes that antagonists have moved.
     pub pressed: u64,
+    /// Bytes that cards have written for flows that no core receives.
+    pub written_remotely: u64,
 }
 
 impl Machine {
@@ -94,6 +96,7 @@ impl Machine {
             soft,
             ahead: soft,
             pressed: 0,
+            written_remotely: 0,
         };
         machine.price();
         machine
@@ -250,6 +253,15 @@ impl Machine {
         if self.hierarchy.sample().may_have(first, last) {
             self.simulate_dma(first, last, at, |caches, line| {
                 caches.dma_write(line, !(partial && line == last));
+            });
+        }
+    }
+
+    /// Lines from `first` to `last` written by DMA past all caches, into DRAM (CEIO, section 2.1); `partial` as above.
+    pub(crate) fn dma_write_past(&mut self, first: u32, last: u32, partial: bool, at: u64) {
+        if self.hierarchy.sample().may_have(first, last) {
+            self.simulate_dma(first, last, at, |caches, line| {
+                caches.stream_out(line, !(partial && line == last));
             });
         }
     }

@@ -11,6 +11,7 @@ mod data;
 mod on_card;
 mod polls;
 mod registers;
+mod remote;
 mod stores;
 mod switch;
 mod words;

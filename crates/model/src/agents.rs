@@ -4,6 +4,7 @@
 pub(crate) mod antagonist;
 pub(crate) mod app;
 pub(crate) mod book;
+pub(crate) mod bypass;
 pub(crate) mod card;
 pub(crate) mod emulator;
 pub(crate) mod meter;

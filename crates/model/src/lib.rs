@@ -35,5 +35,6 @@ pub use run::report::{Conservation, CoreReport, Counted, Dram, Latency, PartRepo
 pub use run::run;
 pub use run::transfer::{serve, transfer};
 pub use scenario::app::App;
+pub use scenario::bypass::{Bypass, Placed};
 pub use scenario::rules::{RuleCore, Rules, Updates};
 pub use scenario::{BURST, SAMPLING, Scenario, Setting, Span, Start, TX_RING};

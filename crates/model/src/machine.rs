@@ -11,6 +11,7 @@ pub mod hierarchy;
 pub(crate) mod host;
 pub(crate) mod layout;
 pub(crate) mod level;
+pub(crate) mod nic_memory;
 pub(crate) mod pcie;
 pub(crate) mod prices;
 pub(crate) mod registers;
@@ -27,6 +28,7 @@ use dram::Dram;
 use hierarchy::Hierarchy;
 use layout::Layout;
 use level::Level;
+use nic_memory::NicMemory;
 use pcie::Link;
 use prices::{Access, Cost, Levels, Prices};
 use sample::Sample;
@@ -50,6 +52,8 @@ pub(crate) struct Machine {
     homes: Homes,
     /// Slots of cards; none where a core plays the card.
     pub links: Vec<Link>,
+    /// Memory of cards, where they have some of their own.
+    pub nic_memories: Vec<NicMemory>,
     pub words: WordMemory,
     pub buffers: BufferMemory,
     /// A core plays the NIC: others see a core's stores when their lines have come (A28).
@@ -59,6 +63,8 @@ pub(crate) struct Machine {
     pub ahead: bool,
     /// Bytes that antagonists have moved.
     pub pressed: u64,
+    /// Bytes that cards have written for flows that no core receives.
+    pub written_remotely: u64,
 }
 
 impl Machine {
@@ -84,11 +90,13 @@ impl Machine {
             nodes: Nodes::new(server.nic.remote, moves, link),
             homes: layout.homes(),
             links: (0..links).map(|_| Link::new(&server.constants.pcie)).collect(),
+            nic_memories: (0..links).filter_map(|_| NicMemory::new(server)).collect(),
             words: WordMemory::new(&layout, moves),
             buffers: BufferMemory::new(layout.frames, layout.streams),
             soft,
             ahead: soft,
             pressed: 0,
+            written_remotely: 0,
         };
         machine.price();
         machine
@@ -245,6 +253,15 @@ impl Machine {
         if self.hierarchy.sample().may_have(first, last) {
             self.simulate_dma(first, last, at, |caches, line| {
                 caches.dma_write(line, !(partial && line == last));
+            });
+        }
+    }
+
+    /// Lines from `first` to `last` written by DMA past all caches, into DRAM (CEIO, section 2.1); `partial` as above.
+    pub(crate) fn dma_write_past(&mut self, first: u32, last: u32, partial: bool, at: u64) {
+        if self.hierarchy.sample().may_have(first, last) {
+            self.simulate_dma(first, last, at, |caches, line| {
+                caches.stream_out(line, !(partial && line == last));
             });
         }
     }

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use rings::WriteBack;
 
 pub use apps::Apps;
-pub use constants::Constants;
+pub use constants::{Constants, NicMemory};
 pub use declare::{Constant, Declared};
 pub use prefetch::AdjacentPrefetch;
 pub use range::Range;
@@ -261,7 +261,7 @@ impl fmt::Display for ProfileError {
 
 impl std::error::Error for ProfileError {}
 
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("rxbisect-testbed", include_str!("../../../profiles/rxbisect-testbed.toml")),
     ("ddio-bench", include_str!("../../../profiles/ddio-bench.toml")),
     ("corec-testbed", include_str!("../../../profiles/corec-testbed.toml")),
@@ -269,7 +269,11 @@ const BUILT_IN: [(&str, &str); 7] = [
     ("nic-testbed-cx5", include_str!("../../../profiles/nic-testbed-cx5.toml")),
     ("icx", include_str!("../../../profiles/icx.toml")),
     ("spr", include_str!("../../../profiles/spr.toml")),
+    ("ceio-testbed", include_str!("../../../profiles/ceio-testbed.toml")),
 ];
+
+/// The server whose card's memory stands for that of cards without (A117).
+const CARD_MEMORY: &str = "ceio-testbed";
 
 impl Server {
     /// Names of the built-in profiles.
@@ -361,6 +365,23 @@ impl Server {
     /// The tables of the card's classifier, if the profile has them.
     pub fn tables(&self) -> Option<&Tables> {
         (!declare::is_default(&self.tables)).then_some(&self.tables)
+    }
+
+    /// Memory of a card for frames, if the profile has it.
+    pub fn nic_memory(&self) -> Option<&NicMemory> {
+        let memory = &self.constants.nic_memory;
+        (!declare::is_default(memory)).then_some(memory)
+    }
+
+    /// Gives a card without memory for frames that of [`CARD_MEMORY`]'s.
+    ///
+    /// # Errors
+    /// None: that profile is one of ours.
+    pub fn give_card_memory(&mut self) -> Result<(), ProfileError> {
+        if self.nic_memory().is_none() {
+            self.constants.nic_memory = Server::by_name(CARD_MEMORY)?.constants.nic_memory;
+        }
+        Ok(())
     }
 
     /// Ways of an L1; none where it is not told from the L2.

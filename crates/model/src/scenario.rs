@@ -1,6 +1,7 @@
 //! What is to be simulated: a server, an interface, an application, a traffic.
 
 pub(crate) mod app;
+pub(crate) mod bypass;
 pub(crate) mod physical;
 pub(crate) mod rules;
 
@@ -15,6 +16,7 @@ use traffic::{Peer, Source};
 
 use crate::profile::Server;
 use app::App;
+use bypass::Bypass;
 use rules::Rules;
 
 /// How full the rings are when a run starts to count.
@@ -95,6 +97,8 @@ pub struct Setting {
     pub pauses: bool,
     /// Who else uses the memory.
     pub antagonist: Option<Antagonist>,
+    /// Flows that no core receives, beside the sources.
+    pub bypass: Vec<Bypass>,
     /// Rules in the tables of the cards; `None`: frames are steered without a look-up.
     pub rules: Option<Rules>,
     /// Frames to simulate at least, where no span is laid down: the measured window grows. 0: as many as it takes.

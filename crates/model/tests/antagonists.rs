@@ -34,6 +34,7 @@ fn one_core(ring: u32, gbps: f64, span: Option<Span>, antagonist: Option<Antagon
             pauses: span.is_some(),
             antagonist,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![1],

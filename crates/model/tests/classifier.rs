@@ -140,6 +140,7 @@ fn scenario(rules: Option<Rules>, span: Span) -> Scenario {
             pauses: false,
             antagonist: None,
             rules,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![1],

@@ -317,7 +317,7 @@ fn a_card_has_no_memory_that_caches_reach() {
     let refused = card.words::<1>(&field(Side::Nic), 0).unwrap_err().to_string();
     assert_eq!(refused, "lane: is at home with a card, whose memory no cache has; allowed: the host");
     let refused = card.buffers(&Geometry::plain(4, 64).homed(Side::Nic)).unwrap_err().to_string();
-    assert!(refused.starts_with("buffers: is at home with a card"), "{refused}");
+    assert!(refused.starts_with("buffers: are at home with a card that has no memory"), "{refused}");
     let both = card.words::<1>(&field(Side::Both), 0).unwrap_err().to_string();
     assert_eq!(both, "lane: has two homes; allowed: the host or the NIC");
     let mut core = ModelSpace::new().served_by(NicKind::Core);

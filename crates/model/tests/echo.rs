@@ -36,6 +36,7 @@ fn scenario(interface: Interface, cores: u32, flows: u32, cycles: u32) -> Scenar
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![cores],

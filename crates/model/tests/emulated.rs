@@ -140,6 +140,7 @@ fn scenario(interface: Interface, emulated: bool, gbps: f64) -> Scenario {
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![2],

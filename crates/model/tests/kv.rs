@@ -40,6 +40,7 @@ fn serve(mut server: Server, interface: Interface, objects: Objects, put: u32, g
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![2],

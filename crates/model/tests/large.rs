@@ -39,6 +39,7 @@ fn report(interface: Interface, gbps: f64, change: impl Fn(&mut Scenario)) -> Re
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         sources: (0..PORTS).map(|p| workload.source(p, PORTS, Rate::Gbps(gbps), 1)).collect(),

@@ -34,6 +34,7 @@ fn scenario_on(server: Server, interface: Interface, sampling: u32, seed: u64) -
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![8; 2],

@@ -386,6 +386,7 @@ fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut C
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![2],

@@ -40,6 +40,7 @@ fn scenario(interface: Interface, ports: &[(u16, u32)], gbps: f64, seed: u64) ->
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         sources,

@@ -35,6 +35,7 @@ fn four_cores(interface: Interface, app: App, flows: u32, mpps: f64) -> Report {
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![4],

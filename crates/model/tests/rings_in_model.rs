@@ -52,7 +52,9 @@ fn send(m: &mut View, nic: NicTx<View>, buffers: PoolId) -> (Vec<Ledger>, Ps) {
 
 /// Cards and cores over one interface.
 fn run(interface: &Interface, seed: u64) -> Seen {
-    let mut w = World::new(server());
+    let mut server = server();
+    server.give_card_memory().unwrap();
+    let mut w = World::new(server);
     w.seed(seed);
     let buffers = w.buffers(BUFFERS);
     let (hosts, mut rx) = rings::receive(&mut w.space, interface, QUEUES, buffers).unwrap();

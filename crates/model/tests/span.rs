@@ -70,6 +70,7 @@ fn scenario(nic: Nic, interface: &Interface, start: Start, gbps: f64, span: Span
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![2],

@@ -41,6 +41,7 @@ fn scenario(interface: Interface, cores: u32, sampling: u32) -> Scenario {
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![cores.div_ceil(2), cores / 2],

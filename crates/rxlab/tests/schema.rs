@@ -134,6 +134,10 @@ fn comparisons() {
     assert!(!found["remedies"].as_array().unwrap().is_empty() && !found["sweep"].is_null(), "{found}");
     holds("compare", &format!("{SMALL} --no-search --emulated --interfaces rxbisect --app nf"));
     holds("compare", &format!("{SMALL} --no-search --interfaces corec,ddring,dynamic --antagonist stream:1"));
+    let found =
+        holds("compare", &format!("{SMALL} --no-search --interfaces privring --bypass 1:5,to=memory"));
+    let beside = found["results"][0]["bypass_gbps"].as_f64().unwrap();
+    assert!((8.0..10.0).contains(&beside) && found["defaults"]["bypass"] == "1:5,to=memory", "{found}");
     let ports = "compare --cores 4 --port-load 3:1 --placements 1 --rate 20 --limit-ms 5 --no-search";
     let found = holds("compare", &format!("{ports} --interfaces privring"));
     assert_eq!(found["results"][0]["per_port"].as_array().unwrap().len(), 2);

@@ -12,6 +12,7 @@ pub mod fuzz;
 mod generate;
 mod link;
 mod partition;
+mod phases;
 mod powers;
 mod rate;
 mod read;
@@ -29,6 +30,7 @@ mod write;
 
 pub use cdf::Cdf;
 pub use error::{SpecError, TraceError};
+pub use phases::Phases;
 pub use rate::Rate;
 pub use schedule::{IDLE, Idle};
 pub use sizes::{RFC_2544, Sizes};

@@ -17,6 +17,8 @@ pub enum Agent {
     /// A core that plays the card of all ports ([`crate::profile::Server::nic_core`]), or, on the far node, the NIC of one
     /// port over its card ([`crate::Sim::emulated`]).
     NicCore(u32),
+    /// A queue pair of a port's card that writes into host memory, beside the receive queues.
+    Bypass(u32),
     /// A thread of the other socket that presses on the memory.
     Antagonist(u32),
     /// A core that writes rules of the cards' classifiers and does nothing else.
@@ -33,14 +35,16 @@ impl Agent {
     pub const fn caches(self) -> Option<u32> {
         match self {
             Agent::Core(core) | Agent::NicCore(core) => Some(core),
-            Agent::NicRx(_) | Agent::NicTx(_) | Agent::Antagonist(_) | Agent::Rules => None,
+            Agent::NicRx(_) | Agent::NicTx(_) | Agent::Bypass(_) | Agent::Antagonist(_) | Agent::Rules => {
+                None
+            }
         }
     }
 
     /// The port of a card; 0 otherwise.
     pub(crate) const fn port(self) -> u32 {
         match self {
-            Agent::NicRx(port) | Agent::NicTx(port) => port,
+            Agent::NicRx(port) | Agent::NicTx(port) | Agent::Bypass(port) => port,
             Agent::Core(_) | Agent::NicCore(_) | Agent::Antagonist(_) | Agent::Rules => 0,
         }
     }

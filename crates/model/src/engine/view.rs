@@ -8,8 +8,10 @@ mod calls;
 mod combining;
 mod contended;
 mod data;
+mod on_card;
 mod polls;
 mod registers;
+mod remote;
 mod stores;
 mod switch;
 mod words;
@@ -69,7 +71,9 @@ pub struct View {
     /// When the frames came that it writes, and from where.
     stamp: u64,
     origin: Origin,
-    /// When and where the frame comes from that this card has read from its own memory, until it writes it to a host's.
+    /// When the data have come that the card has read from its own memory; what it writes shows no sooner.
+    fetched: u64,
+    /// Whose frame that is, until it is written elsewhere.
     carried: Option<(u64, Origin)>,
     reads: Reads,
     recent: Recent,
@@ -100,6 +104,7 @@ impl View {
             asked: Asked::new(streams),
             stamp: 0,
             origin: Origin::default(),
+            fetched: 0,
             carried: None,
             reads: Reads::default(),
             recent: Recent::default(),
@@ -151,6 +156,7 @@ impl View {
     /// The arrival time that the next DMA-written frames carry.
     pub fn set_stamp(&mut self, at: Ps) {
         self.stamp = at.0;
+        self.carried = None;
     }
 
     /// The next frame that this port takes is of `flow`, and has the next number.

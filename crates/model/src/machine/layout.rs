@@ -94,8 +94,8 @@ pub struct PoolId {
     pub(crate) index: u16,
     /// Whether cores store past their caches.
     pub(crate) streamed: bool,
-    /// Whether they lie in memory of a card, which no cache has.
-    pub(crate) on_card: bool,
+    /// The port of the card in whose memory they lie, if it is a card's.
+    pub(crate) card: Option<u8>,
     pub(crate) count: u32,
     pub(crate) room: u32,
     /// The first buffer's first line, and bytes: from there to a frame's first byte, from one buffer to the next.
@@ -141,6 +141,17 @@ pub struct Layout {
     pub(crate) registers: Registers,
     buffer_end: u32,
     table_end: u32,
+    /// Bytes of buffers in each card's memory.
+    on_cards: Vec<u64>,
+}
+
+/// Who serves the fields and buffers that are being allocated.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Served {
+    pub nic: NicKind,
+    pub port: u32,
+    /// Bytes of frames that a card's own memory holds; 0 where it has none.
+    pub memory: u64,
 }
 
 /// Ends of the address ranges, in lines.
@@ -180,13 +191,13 @@ impl Layout {
         self.frames.iter_mut().for_each(Frames::keep_origins);
     }
 
-    /// Words for a field whose NIC is of such a kind and serves `port`.
+    /// Words for a field of such a NIC.
     pub(crate) fn words<const W: usize>(
         &mut self,
         field: &Field,
-        nic: NicKind,
-        port: u32,
+        served: Served,
     ) -> Result<Words<W>, LayoutError> {
+        let Served { nic, port, .. } = served;
         field.check::<W>()?;
         let (base, signal) = (self.words, self.signals);
         let words = (field.bytes() / 8) as u32;
@@ -215,10 +226,12 @@ impl Layout {
         Ok(Words { base, signal, mask: field.len - 1, kind, writer: field.writer, path })
     }
 
-    /// Packet buffers, for a NIC of such a kind.
-    pub(crate) fn buffers(&mut self, g: &Geometry, nic: NicKind) -> Result<PoolId, LayoutError> {
+    /// Packet buffers, for such a NIC.
+    pub(crate) fn buffers(&mut self, g: &Geometry, served: Served) -> Result<PoolId, LayoutError> {
         g.check()?;
-        let on_card = g.home == Side::Nic && nic == NicKind::Card;
+        if g.home == Side::Nic && served.nic == NicKind::Card {
+            return self.on_card(g, served);
+        }
         let first = self.buffer_end.max(BUFFERS).next_multiple_of(PAGE);
         let lines = u64::from(g.count) * u64::from(g.stride) / 64 + 1;
         if u64::from(first) + lines > u64::from(TABLES) || u64::from(g.count) * u64::from(g.stride) > 1 << 31
@@ -227,24 +240,51 @@ impl Layout {
             return Err(LayoutError { field: "buffers", what });
         }
         self.buffer_end = first + lines as u32;
-        if g.home == Side::Nic && !on_card {
+        if g.home == Side::Nic {
             self.nic_buffers.push((first, self.buffer_end));
         }
-        let n = g.count as usize;
-        let index = self.frames.len() as u16; // each has pages of its own: there are few
-        self.frames.push(Frames::new(n));
         let streamed = g.stores == Stores::Streaming;
         self.streams |= streamed;
-        Ok(PoolId {
+        Ok(PoolId { streamed, first, ..self.pool(g) })
+    }
+
+    /// Buffers in the memory of a card. They take none of the host's addresses.
+    fn on_card(&mut self, g: &Geometry, served: Served) -> Result<PoolId, LayoutError> {
+        let refused = |what| Err(LayoutError { field: "buffers", what });
+        if served.memory == 0 {
+            let what = "are at home with a card that has no memory for frames";
+            return refused(format!("{what}; allowed: the host, or a profile with [constants.nic_memory]"));
+        }
+        let port = served.port as usize;
+        self.on_cards.resize(self.on_cards.len().max(port + 1), 0);
+        let bytes = u64::from(g.count) * u64::from(g.stride);
+        let free = served.memory - self.on_cards[port];
+        if bytes > free {
+            return refused(format!(
+                "{} buffers of {} B exceed the card's memory; allowed: up to {}",
+                g.count,
+                g.stride,
+                free / u64::from(g.stride)
+            ));
+        }
+        self.on_cards[port] += bytes;
+        Ok(PoolId { card: Some(port as u8), ..self.pool(g) })
+    }
+
+    /// What is kept of the frames of a pool, which lies nowhere yet.
+    fn pool(&mut self, g: &Geometry) -> PoolId {
+        let index = self.frames.len() as u16; // each has pages of its own: there are few
+        self.frames.push(Frames::new(g.count as usize));
+        PoolId {
             index,
             count: g.count,
             room: g.room,
-            streamed,
-            on_card,
-            first,
+            streamed: false,
+            card: None,
+            first: 0,
             offset: g.offset,
             stride: g.stride,
-        })
+        }
     }
 
     /// A table of an application.

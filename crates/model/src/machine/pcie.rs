@@ -13,15 +13,16 @@ pub fn tlp_bytes(len: u64, tlp: u64, overhead: u64) -> u64 {
 /// One direction of a link. One agent streams on it; what others send in between delays the stream by
 /// its bytes, wherever their clocks stand inside the engine's window.
 #[derive(Clone, Copy, Debug, Default)]
-struct Lane {
+pub(super) struct Lane {
     free_at: u64,
     aside: u64,
+    beside_free_at: u64,
 }
 
 impl Lane {
     /// Streams from `at`; when the last byte has gone.
     #[inline(always)]
-    fn stream(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
+    pub(super) fn stream(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
         let all = bytes + std::mem::take(&mut self.aside);
         // Signed conversions: the processor has an instruction for them.
         self.free_at = at.max(self.free_at) + (all as i64 as f64 * ps_per_byte) as i64 as u64;
@@ -32,6 +33,13 @@ impl Lane {
     #[inline(always)]
     fn aside(&mut self, bytes: u64) {
         self.aside += bytes;
+    }
+
+    /// A second stream from `at`, which goes in between the bytes of the first; when its last byte has gone.
+    fn beside(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
+        self.aside(bytes);
+        self.beside_free_at = at.max(self.beside_free_at) + (bytes as f64 * ps_per_byte) as u64;
+        self.beside_free_at
     }
 }
 
@@ -76,6 +84,12 @@ impl Link {
     pub(crate) fn write(&mut self, at: u64, len: u64) -> u64 {
         let bytes = self.bytes(len);
         self.up.stream(at, bytes, self.ps_per_byte)
+    }
+
+    /// The same of a queue pair beside the receive queues: these wait for its bytes.
+    pub(crate) fn write_beside(&mut self, at: u64, len: u64) -> u64 {
+        let bytes = self.bytes(len);
+        self.up.beside(at, bytes, self.ps_per_byte)
     }
 
     /// A DMA read of `len` bytes of payload: when the data has left the host. Requests go up, one header

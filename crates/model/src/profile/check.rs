@@ -27,6 +27,7 @@ impl Server {
             self.nic()?;
             self.whole_tables()?;
             self.told()?;
+            self.whole_nic_memory()?;
             self.rates()
         };
         all().map_err(|e: ProfileError| ProfileError(format!("profile `{}`: {e}", self.name)))
@@ -103,6 +104,19 @@ impl Server {
         match all().find(|(_, absent)| *absent) {
             Some((missing, _)) if self.tables().is_some() => {
                 Err(ProfileError(format!("{missing} is missing; allowed: all of [tables], or none")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// As of tables: a memory without a size or a rate is none.
+    fn whole_nic_memory(&self) -> Result<(), ProfileError> {
+        let place = "constants.nic_memory.";
+        let mut parts = declared().filter(|d| d.place.starts_with(place));
+        match parts.find(|d| (d.get)(self).is_absent()) {
+            Some(missing) if self.nic_memory().is_some() => {
+                let what = "allowed: all of [constants.nic_memory], or none";
+                Err(ProfileError(format!("{} is missing; {what}", missing.place)))
             }
             _ => Ok(()),
         }

@@ -78,6 +78,21 @@ components! {
         /// Cycles of an emulated NIC to move a frame's pointers, beside the words that it touches.
         emulator_cycles = "emulator_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
     }
+    /// Memory of the card for frames, behind a switch within the card. A profile has all of it or none.
+    nic_memory: NicMemory {
+        /// How much there is of each card.
+        gib = "nic_memory_gib": Of::Some(NicKind::Card), Range::real(0.001, 1024.0, "GiB");
+        /// Its peak, reads and writes together.
+        peak_gbytes = "nic_memory_peak_gbytes": Of::Some(NicKind::Card), Range::real(0.5, 10_000.0, "GB/s");
+        /// Share of the peak that frames here and there reach.
+        usable = "nic_memory_usable": Of::Some(NicKind::Card), Range::real(0.05, 1.0, "of the peak");
+        /// From a read that has come to it to the data.
+        idle_ns = "nic_memory_idle_ns": Of::Some(NicKind::Card), Range::real(10.0, 5000.0, "ns");
+        /// One way through the card's switch.
+        switch_ns = "nic_switch_ns": Of::Some(NicKind::Card), Range::real(0.0, 5000.0, "ns");
+        /// What the switch carries between the card's pipeline and this memory, each way, headers included.
+        switch_gbytes = "nic_switch_gbytes": Of::Some(NicKind::Card), Range::real(0.5, 1000.0, "GB/s");
+    }
     /// What a core does with lines that are at hand.
     core: Core {
         /// Cycles of a ring operation in L1.

@@ -82,6 +82,7 @@ pub(crate) fn report(
         llc_miss_pct: percent(w.grew(|s| s.counts.llc_misses), w.grew(beyond)),
         dram_gbps: dram(&w.before, &w.after, scale),
         antagonist_gbps: w.per_second(w.grew(|s| s.pressed)) * 8e-9,
+        bypass_gbps: (!s.bypass.is_empty()).then(|| w.per_second(w.grew(|s| s.written_remotely)) * 8e-9),
         io_working_set_mib: reuse * (per_frame / 64.0).ceil() * 64.0 / f64::from(1 << 20),
         circulating_buffers: reuse,
         tx_ring_mean: w.tx_filled / f64::from(s.cores()),

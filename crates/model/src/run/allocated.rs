@@ -6,6 +6,7 @@ use rings::{AnyHost, AnyNic, AnyTxHost, AnyTxNic, Nic, tx};
 
 use super::error::Error;
 use super::tables::{self, Tables};
+use crate::agents::bypass::Region;
 use crate::agents::emulator::Physical;
 use crate::agents::nic_core;
 use crate::engine::space::ModelSpace;
@@ -13,6 +14,7 @@ use crate::engine::view::View;
 use crate::machine::layout::{PoolId, Table};
 use crate::profile::NicKind;
 use crate::scenario::Scenario;
+use crate::scenario::bypass::Bypass;
 
 /// What a run's agents are made of.
 pub(super) struct Allocated {
@@ -24,6 +26,8 @@ pub(super) struct Allocated {
     pub ports: Vec<PortRings>,
     /// Handles of the pool: for the hosts of each port and its emulator, then one more, to count what is free at the end.
     pub caches: Vec<CoreCache<View>>,
+    /// Of each flow that no core receives.
+    pub regions: Vec<Region>,
 }
 
 /// The rings of a port, and what lies below or beside them.
@@ -62,7 +66,12 @@ impl Allocated {
             // A router: what comes from one host goes to the other.
             std::mem::swap(&mut one.host_txs, &mut other.host_txs);
         }
-        Ok(Allocated { buffers, count, tables, ports, caches })
+        let region = |flow: &Bypass| {
+            let data = space.table("region", flow.region)?;
+            Ok(Region { data, completions: space.table("completions", Region::QUEUE)? })
+        };
+        let regions = s.bypass.iter().map(region).collect::<Result<Vec<_>, Error>>()?;
+        Ok(Allocated { buffers, count, tables, ports, caches, regions })
     }
 }
 

@@ -17,6 +17,7 @@ use super::error::Error;
 use super::tables::{Seat, Tables};
 use crate::agents::antagonist::Press;
 use crate::agents::book::Book;
+use crate::agents::bypass::{self, Region};
 use crate::agents::card::Wire;
 use crate::agents::emulator::Emulator;
 use crate::agents::meter::Meter;
@@ -37,11 +38,14 @@ use crate::scenario::rules::RuleCore;
 
 impl Run {
     pub(super) fn build(s: &mut Scenario) -> Result<Run, Error> {
+        if s.interface.card_bytes() > 0 {
+            s.server.give_card_memory()?;
+        }
         let peers = s.peers.iter().cloned().map(Wire::Peer);
         let wires = std::mem::take(&mut s.sources).into_iter().map(Wire::Source).chain(peers);
         let s = &*s;
-        let mut space = ModelSpace::new().served_by(s.server.nic.kind);
-        let Allocated { buffers, count, tables, ports, mut caches } = Allocated::new(s, &mut space)?;
+        let mut space = ModelSpace::new().served_by(s.server.nic.kind).with_nic_memory(s.server.nic_memory());
+        let Allocated { buffers, count, tables, ports, mut caches, regions } = Allocated::new(s, &mut space)?;
         let Some(auditor) = caches.pop() else { return Err(Error::Scenario("no pool".into())) };
         let mut crew = Crew {
             engine: engine(s, space.finish()),
@@ -60,6 +64,7 @@ impl Run {
             crew.port(Plug { port: port as u32, queues, first, buffers }, rings, wire)?;
             first += usize::from(queues);
         }
+        crew.bypass(regions)?;
         let (engine, book) = crew.start()?;
         Ok(Run {
             engine,
@@ -159,6 +164,17 @@ impl Crew<'_> {
             let app = self.tables.app(self.s, &self.book.meter, seat, plug.buffers)?;
             let worker = Worker::new(host, tx, pool, plug.buffers, app, self.s.burst as usize);
             self.workers.push((q >= usize::from(plug.queues), worker));
+        }
+        Ok(())
+    }
+
+    /// Starts the flows that no core receives, behind all cards.
+    fn bypass(&mut self, regions: Vec<Region>) -> Result<(), Error> {
+        let buffer = self.s.server.constants.nic.buffer_kib.value * 1024.0;
+        for (flow, region) in self.s.bypass.iter().copied().zip(regions) {
+            let book = self.book.clone();
+            self.engine
+                .spawn(Agent::Bypass(flow.port), move |m| bypass::work(m, flow, region, buffer, &book))?;
         }
         Ok(())
     }

@@ -154,6 +154,9 @@ pub struct Report {
     pub dram_gbps: Dram,
     /// DRAM traffic of antagonists, Gbps.
     pub antagonist_gbps: f64,
+    /// Payload of flows that no core receives, Gbps; none where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bypass_gbps: Option<f64>,
     /// Buffers the NIC wrote between two uses of one buffer, times their lines, MiB.
     pub io_working_set_mib: f64,
     /// Posted receive buffers, frames waiting, and filled transmit entries: mean of the window.

@@ -30,6 +30,8 @@ pub(crate) struct Snapshot {
     pub reuse: (u64, u64),
     /// Bytes that antagonists moved.
     pub pressed: u64,
+    /// Bytes written for flows that no core receives.
+    pub written_remotely: u64,
 }
 
 impl Snapshot {
@@ -45,6 +47,7 @@ impl Snapshot {
             gauges: sim.gauges_at(at),
             reuse: sim.machine.buffers.reuse,
             pressed: sim.machine.pressed,
+            written_remotely: sim.machine.written_remotely,
         }
     }
 

@@ -6,11 +6,15 @@ use super::error::Error;
 use super::tables;
 use crate::classifier::Place;
 use crate::scenario::Scenario;
+use crate::scenario::bypass::Bypass;
 use crate::scenario::physical;
 use crate::scenario::rules::RuleCore;
 
 /// Threads of an antagonist: with them, all cores and all ports there are fewer agents than a simulation may have.
 const MAX_ANTAGONISTS: u32 = 16;
+
+/// Flows that no core receives.
+const MAX_BYPASS: usize = 16;
 
 /// Tables behind the root, and rules in them.
 const MAX_TABLES: u32 = 64;
@@ -60,6 +64,7 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
     coherence(s)?;
     emulation(s)?;
     rules(s)?;
+    bypass(s)?;
     let least = least_pool(s);
     tables::cycles(s)?;
     match s.pool {
@@ -132,6 +137,19 @@ fn emulation(s: &Scenario) -> Result<(), Error> {
         }
     }
     Ok(())
+}
+
+/// Flows that a card can write into host memory.
+fn bypass(s: &Scenario) -> Result<(), Error> {
+    let bad = |what: String| Err(Error::Scenario(what));
+    if !s.bypass.is_empty() && (s.server.nic_core().is_some() || s.server.nic.remote || s.emulated) {
+        return bad("bypass flows are written by a card on the cores' node; allowed: there alone".into());
+    }
+    if s.bypass.len() > MAX_BYPASS {
+        return bad(format!("{} bypass flows; allowed: up to {MAX_BYPASS}", s.bypass.len()));
+    }
+    let refused = |flow: &Bypass| flow.refused(s.port_cores.len(), s.server.nic.port_gbps);
+    s.bypass.iter().find_map(refused).map_or(Ok(()), bad)
 }
 
 /// Rules that there are tables for, and a core to insert them.

@@ -98,7 +98,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new(server: Server) -> World {
-        let space = ModelSpace::new().served_by(server.nic.kind);
+        let space = ModelSpace::new().served_by(server.nic.kind).with_nic_memory(server.nic_memory());
         World { server, space, agents: Vec::new(), far: 0, ended: Rc::default(), seed: 1 }
     }
 

@@ -16,11 +16,15 @@ mod show;
 mod socket;
 mod take;
 
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use model::profile::Server;
+use tempfile::NamedTempFile;
 
+use crate::detect::{self, Sources};
 use crate::fail::Fail;
 use crate::show::file::Target;
 use crate::show::out;
@@ -52,7 +56,7 @@ DPDK 22.11 tells neither sizes of rings nor what is left in a pool. Sizes come f
 options (testpmd, l3fwd), its default, or --ring; the fill of a pool is read from the memory of the
 process, where that is allowed.
 
-With --server the model predicts this set-up and the smallest change on that server.")]
+The model predicts this set-up and the smallest change, on this machine or on the --server that is named.")]
 pub(crate) struct Options {
     /// The program's telemetry socket [default: that of the only program that runs]
     #[arg(long, value_name = "PATH", conflicts_with_all = ["telemetry", "file_prefix"])]
@@ -75,7 +79,7 @@ pub(crate) struct Options {
     /// Look again and again until the program ends
     #[arg(long)]
     watch: bool,
-    /// Server profile for predictions, see `rxlab profile list`
+    /// Server profile for predictions [default: this machine, as `rxlab profile detect` describes it]
     #[arg(long, value_name = "NAME")]
     server: Option<String>,
     /// Entries of a receive ring, where neither telemetry nor the program's options tell
@@ -138,14 +142,35 @@ impl Options {
             return Err(Fail::new(format!("--ring {n}: allowed: 1 to 65536 entries")));
         }
         if let Some(name) = &self.server {
-            model::profile::Server::by_name(name).map_err(|e| Fail::new(format!("--server: {e}")))?;
+            Server::by_name(name).map_err(|e| Fail::new(format!("--server: {e}")))?;
         }
         Ok(())
     }
 
-    /// The server that predictions are for: the one asked for.
-    fn server(&self) -> Option<&str> {
-        self.server.as_deref()
+    /// The server that predictions are for: the one asked for, or the machine that the program runs on.
+    fn server(&self, notes: &mut Vec<String>) -> Option<Place> {
+        if let Some(name) = &self.server {
+            return Some(Place::Named(name.clone()));
+        }
+        // A recorded program ran elsewhere.
+        if self.telemetry.is_some() {
+            notes.push(
+                "--server PROFILE adds what the model predicts, and whether DDIO holds what the rings hold"
+                    .into(),
+            );
+            return None;
+        }
+        match here() {
+            Ok(file) => {
+                let what = "predicted for this machine; `rxlab profile detect` tells what of it was assumed";
+                notes.push(what.into());
+                Some(Place::Here(file))
+            }
+            Err(fail) => {
+                notes.push(format!("this machine cannot be described: {fail}; allowed: --server PROFILE"));
+                None
+            }
+        }
     }
 
     fn explain(&self, dump: &Dump) -> Result<(), Fail> {
@@ -172,25 +197,20 @@ impl Options {
         notes: &mut Vec<String>,
     ) -> Result<Option<Prediction>, Fail> {
         let Some(cause) = causes.iter_mut().find(|c| c.asked.is_some()) else {
-            if !causes.is_empty() && self.server().is_some() {
+            if !causes.is_empty() && self.server.is_some() {
                 notes.push("the model has no part in these causes: it predicts nothing here".into());
             }
             return Ok(None);
         };
-        let (Some(server), Some(asked)) = (self.server(), cause.asked.clone()) else {
-            notes.push(
-                "--server PROFILE adds what the model predicts, and whether DDIO holds what the rings hold"
-                    .into(),
-            );
-            return Ok(None);
-        };
+        let Some(asked) = cause.asked.clone() else { return Ok(None) };
         if asked.offered == 0.0 {
             return Ok(None);
         }
-        let prediction = match predict::predict(server, &asked) {
+        let Some(server) = self.server(notes) else { return Ok(None) };
+        let prediction = match predict::predict(server.name(), &asked) {
             Ok(prediction) => prediction,
             Err(fail) => {
-                notes.push(format!("the model cannot run this set-up on {server}: {fail}"));
+                notes.push(format!("the model cannot run this set-up on {}: {fail}", server.name()));
                 return Ok(None);
             }
         };
@@ -209,6 +229,30 @@ impl Options {
         }
         Ok(Some(prediction))
     }
+}
+
+/// A server as `--server` takes it.
+enum Place {
+    Named(String),
+    /// This machine, in a file for as long as it is asked about.
+    Here(NamedTempFile),
+}
+
+impl Place {
+    fn name(&self) -> &str {
+        match self {
+            Place::Named(name) => name,
+            Place::Here(file) => file.path().to_str().unwrap_or_default(),
+        }
+    }
+}
+
+/// This machine as a profile in a file.
+fn here() -> Result<NamedTempFile, Fail> {
+    let text = detect::read(&Sources::at("/"))?.server.text().map_err(Fail::new)?;
+    let file = tempfile::Builder::new().suffix(".toml").tempfile();
+    let kept = file.and_then(|mut file| file.write_all(text.as_bytes()).map(|()| file));
+    kept.map_err(|e| Fail::new(format!("a temporary file: {e}")))
 }
 
 /// What a reader must know of the counters.

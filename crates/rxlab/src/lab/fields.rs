@@ -25,7 +25,7 @@ const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: f
 }
 
 /// All of them.
-pub(crate) const FIELDS: [Field; 40] = [
+pub(crate) const FIELDS: [Field; 41] = [
     f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
     f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
     f("mpps", "rate", "Mpps", |r| r.mpps),
@@ -53,6 +53,7 @@ pub(crate) const FIELDS: [Field; 40] = [
     f("physical_mean", "waiting in a physical ring", "frames", |r| r.physical_mean.unwrap_or_default()),
     f("cycles_per_packet", "per frame", "cycles", |r| r.cycles_per_packet),
     f("antagonist_gbps", "antagonists' DRAM traffic", "Gbps", |r| r.antagonist_gbps),
+    f("bypass_gbps", "RDMA writes", "Gbps", |r| r.bypass_gbps.unwrap_or_default()),
     f("first_alloc_pct", "allocating, first cores", "%", |r| class(r, true, |c| c.alloc_pct)),
     f("first_free_pct", "freeing, first cores", "%", |r| class(r, true, |c| c.free_pct)),
     f("other_alloc_pct", "allocating, other cores", "%", |r| class(r, false, |c| c.alloc_pct)),

@@ -3,6 +3,7 @@
 //! `read` makes a [`Ready`] of a [`Setup`]: it checks every value and reads files. `reproduce` and `notes` say it again,
 //! for a shell and for people.
 
+mod bypass;
 mod checks;
 pub(crate) mod names;
 mod notes;
@@ -123,6 +124,10 @@ pub(crate) struct Setup {
     /// Threads of the other socket on this one's memory: stream:N or pagerank:N
     #[arg(long, value_name = "WHO:N", help_heading = "Server")]
     pub antagonist: Option<String>,
+    /// RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
+    /// [,message=BYTES][,batch=WRITES][,region=KIB][,to=cache|memory][,from=US][,until=US]
+    #[arg(long, value_name = "FLOWS:GBPS", help_heading = "Traffic")]
+    pub bypass: Option<String>,
     #[command(flatten)]
     pub rules: RuleOptions,
     /// Resolution of the search for the no-drop rate, percent of the full load

@@ -46,6 +46,7 @@ fn scenario(interface: Interface) -> Scenario {
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![QUEUES],

@@ -215,17 +215,16 @@ impl Memory for View {
     fn put(&mut self, b: PoolId, buf: Buf, off: u32, bytes: &[u8], len: u32) {
         let (first, lines) = b.lines(buf, off, len);
         let at = self.clock;
-        let machine = self.machine();
-        machine.buffers.of_mut(b).put(buf.0 as usize, off, bytes, len);
+        self.machine().buffers.of_mut(b).put(buf.0 as usize, off, bytes, len);
+        if b.card.is_some() {
+            return self.put_on_card(b, buf, lines, len);
+        }
         if self.me.agent.is_core() {
             return self.put_frame(b, buf, (off, len), (first, lines));
         }
-        let (stamp, origin) = self.carried.take().unwrap_or((self.stamp, self.origin));
-        self.machine().buffers.arrived(b, buf, stamp, origin);
-        if b.on_card {
-            return self.own_memory(len);
-        }
+        let (stamp, origin) = self.frame_in_hand();
         let machine = self.machine();
+        machine.buffers.arrived(b, buf, stamp, origin);
         if self.me.core.is_some() {
             self.clock += u64::from(lines) * machine.costs.copy_line;
             return self.put_frame(b, buf, (off, len), (first, lines));
@@ -243,9 +242,8 @@ impl Memory for View {
         if !out.is_empty() {
             machine.buffers.of(b).get(buf.0 as usize, off, out);
         }
-        if b.on_card {
-            self.carried = Some((self.stamp(b, buf).0, self.origin(b, buf).unwrap_or_default()));
-            return self.own_memory(len);
+        if b.card.is_some() {
+            return self.get_on_card(b, buf, lines, len);
         }
         if self.me.core.is_some() {
             self.clock += u64::from(lines) * machine.costs.read_line;
@@ -261,6 +259,9 @@ impl Memory for View {
             && let Some(frame) = self.machine().buffers.of(b).kept.get(buf.0 as usize)
         {
             frame.expect(); // its headers are read next
+        }
+        if b.card.is_some() {
+            return self.get_on_card(b, buf, 1, 64);
         }
         self.access(b.line(buf, META + line), how == Touch::Write, Access::Meta);
     }

@@ -219,9 +219,4 @@ impl View {
         self.clock += machine.costs.mmio;
         self.posted();
     }
-
-    /// The card reads or writes `len` bytes of its own memory: the one place where that is priced. As its registers, it
-    /// takes the card no time.
-    #[inline(always)]
-    pub(super) fn own_memory(&mut self, _len: u32) {}
 }

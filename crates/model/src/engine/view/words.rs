@@ -119,7 +119,7 @@ impl View {
             }
             end = self.clock;
             self.write_line(line, bytes);
-            visible = self.clock + self.machine().costs.write;
+            visible = self.clock.max(self.fetched) + self.machine().costs.write;
         }
         let me = self.me.who;
         self.line(line).wrote(me, end, visible);

@@ -80,6 +80,7 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
             pauses: false,
             antagonist: None,
             rules: None,
+            bypass: Vec::new(),
             frames: 0,
         },
         port_cores: vec![1],

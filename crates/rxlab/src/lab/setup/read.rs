@@ -8,6 +8,7 @@ use model::profile::Server;
 use packet::SteerBy;
 use traffic::{Arrivals, Rate, Sizes, Spec, Target, Trace, Workload};
 
+use super::bypass;
 use super::checks::{app_cycles, check, fits, has_own_timing, with_traffic};
 use super::{Ready, Setup, names};
 use crate::fail::Fail;
@@ -74,7 +75,9 @@ impl Setup {
             Workload::Generated(spec) => spec.flows,
         };
         let rules = self.rules.read(flows)?;
-        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, rules, span, setup: self })
+        let bypass = self.bypass.as_deref().map(|text| bypass::read(text, ports.count())).transpose()?;
+        let bypass = bypass.unwrap_or_default();
+        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, bypass, rules, span, setup: self })
     }
 
     /// The server, with the ways and on the node asked for.

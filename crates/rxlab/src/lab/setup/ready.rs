@@ -3,7 +3,7 @@
 use apps::Antagonist;
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Rules, Setting, Span, Start};
+use model::{App, Bypass, Rules, Setting, Span, Start};
 use packet::SteerBy;
 use rings::Interface;
 use traffic::{Rate, Workload};
@@ -32,6 +32,7 @@ pub(crate) struct Ready {
     /// What chooses a core.
     pub steer: SteerBy,
     pub(super) antagonist: Option<Antagonist>,
+    pub(super) bypass: Vec<Bypass>,
     pub(super) rules: Option<Rules>,
     /// When runs count, where that is stated.
     pub span: Option<Span>,
@@ -62,6 +63,7 @@ impl Ready {
             pauses: false,
             antagonist: self.antagonist,
             rules: self.rules,
+            bypass: self.bypass.clone(),
             limit: Ps::from_us(s.limit_ms * 1000),
             frames: s.frames,
         };

@@ -53,6 +53,9 @@ impl Ready {
             map.insert("port_load".into(), self.ports.load_text().into());
             map.insert("port_cores".into(), self.ports.cores_text().into());
         }
+        if let Some(bypass) = &s.bypass {
+            map.insert("bypass".into(), bypass.clone().into());
+        }
         for (name, value) in s.rules.flags() {
             map.insert(name.replace('-', "_"), value.into());
         }
@@ -103,6 +106,9 @@ impl Ready {
         }
         if let Some(antagonist) = &s.antagonist {
             flag("antagonist", antagonist);
+        }
+        if let Some(bypass) = &s.bypass {
+            flag("bypass", bypass);
         }
         for (name, value) in s.rules.flags() {
             flag(name, &value);

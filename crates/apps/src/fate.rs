@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     /// Files and scripts know these names.
-    const NAMES: [&str; 13] = [
+    const NAMES: [&str; 14] = [
         "application",
         "bad_frame",
         "filtered",
@@ -117,6 +117,7 @@ mod tests {
         "flow_miss",
         "link_down",
         "nic_buffer_full",
+        "nic_memory_full",
         "no_buffer",
         "no_credit",
         "queue_stopped",

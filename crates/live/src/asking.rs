@@ -23,7 +23,7 @@ impl<M: Memory> Card<M> {
         }
         self.store_all(true, &mut lines);
         while self.waits_for_answers() && !self.shared.aborted() {
-            if self.back.take(&mut self.m) == 0 {
+            if !self.turn() {
                 self.m.idle();
             }
         }

@@ -15,7 +15,7 @@ impl<M: Memory> Card<M> {
     pub(crate) fn call(&mut self) {
         let mut lines: Vec<Line> = (0..self.workers).map(|_| Vec::new()).collect();
         while !self.shared.aborted() {
-            let mut moved = self.back.take(&mut self.m) > 0;
+            let mut moved = self.turn();
             let now = self.m.now();
             let Some(caller) = &mut self.back.caller else { return };
             caller.turn(now);

@@ -58,8 +58,7 @@ impl<M: Memory> Card<M> {
         }
         self.shared.end();
         while self.shared.flushed() < self.workers && !self.shared.aborted() {
-            self.port.nic_mut().poll(&mut self.m);
-            if self.back.take(&mut self.m) == 0 {
+            if !self.turn() {
                 self.m.idle();
             }
             self.shared.report(self.who, self.offered + self.back.ledger.seen);
@@ -69,6 +68,12 @@ impl<M: Memory> Card<M> {
         self.port.nic_mut().stop(&mut self.m);
         self.shared.stop();
         self
+    }
+
+    /// A turn without new frames: what the card keeps goes on, and what came back is taken; whether there was some.
+    pub(crate) fn turn(&mut self) -> bool {
+        self.port.nic_mut().poll(&mut self.m);
+        self.back.take(&mut self.m) > 0
     }
 
     /// Stores `packets` frames of flows.

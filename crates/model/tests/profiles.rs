@@ -28,13 +28,14 @@ fn full(mut profile: Table) -> Table {
     profile
 }
 
-/// One of a card, and one of a core that plays it.
-fn profiles() -> [Table; 3] {
+/// Of cards, one of them with tables and one with memory for frames, and one of a core that plays the card.
+fn profiles() -> [Table; 4] {
     let built_in = |name| full(Table::try_from(Server::by_name(name).unwrap()).unwrap());
     let mut core = world::soft_server();
     core.caches.l1_kib = 32;
     core.constants.fetch_l1.load_lines = core.constants.fetch.load_lines.clone();
-    [built_in("rxbisect-testbed"), built_in("nic-testbed-cx5"), full(Table::try_from(core).unwrap())]
+    let [plain, tables, memory] = ["rxbisect-testbed", "nic-testbed-cx5", "ceio-testbed"].map(built_in);
+    [plain, tables, memory, full(Table::try_from(core).unwrap())]
 }
 
 /// The number at a place of a profile that has it.

@@ -373,7 +373,7 @@ impl Server {
         (!declare::is_default(memory)).then_some(memory)
     }
 
-    /// Gives a card without memory for frames that of [`CARD_MEMORY`]'s.
+    /// Gives a card without memory for frames that of `ceio-testbed`'s card.
     ///
     /// # Errors
     /// None: that profile is one of ours.
@@ -403,6 +403,12 @@ impl Server {
     /// DDIO capacity, bytes.
     pub fn ddio_bytes(&self) -> u64 {
         self.llc_bytes() / u64::from(self.caches.ways) * u64::from(self.caches.ddio_ways)
+    }
+
+    /// Buffers of each of so many ports that DDIO's ways hold together (CEIO §4.1); `None` where a card writes to DRAM.
+    pub fn cached_buffers(&self, ports: u32) -> Option<u32> {
+        let all = self.ddio_bytes() / u64::from(self.buffers.room);
+        u32::try_from(all / u64::from(ports.max(1))).ok().filter(|n| *n > 0)
     }
 
     /// The constants that the profile has.

@@ -174,6 +174,7 @@ impl Parameters for Sizes {
 
     fn fit(&mut self, place: &Place, said: Said<'_>) {
         said.or("ring", place.descriptors.unwrap_or(self.ring), &mut self.ring);
+        said.or("credits", place.cached.unwrap_or(self.credits), &mut self.credits);
         said.or("drain", self.drain.min(self.ring), &mut self.drain);
     }
 

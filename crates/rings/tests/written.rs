@@ -8,8 +8,8 @@ use memory::{Backing, Geometry, Region, Space};
 use proptest::prelude::*;
 use rings::{Host, Interface, Place, Role, Written};
 
-const LAB: Place = Place { queues: 4, pollers: 4, descriptors: None };
-const DRIVER: Place = Place { queues: 4, pollers: 3, descriptors: Some(256) };
+const LAB: Place = Place { queues: 4, pollers: 4, descriptors: None, cached: None };
+const DRIVER: Place = Place { queues: 4, pollers: 3, descriptors: Some(256), cached: None };
 
 fn read(text: &str) -> Written {
     text.parse().unwrap()

@@ -66,7 +66,7 @@ impl Args {
             // Its value was read before, and whether the interface has it is told by `check`.
             iface.set(parameter(key), value).ok();
         }
-        iface.on(&Place { queues, pollers: self.lcores, descriptors: Some(desc) })
+        iface.on(&Place { queues, pollers: self.lcores, descriptors: Some(desc), cached: None })
     }
 
     /// Host halves of a queue: threads that may poll it.

@@ -70,6 +70,8 @@ pub struct Place {
     pub pollers: u32,
     /// Descriptors of a queue that the program of a driver asks for; `None` where there is no such program.
     pub descriptors: Option<u32>,
+    /// Buffers of the port that the cache's share for I/O holds; `None` where that is not known.
+    pub cached: Option<u32>,
 }
 
 /// The parameters that somebody has said, by name.

@@ -177,6 +177,7 @@ impl What {
             unlock: &self.unlock,
             refill: &self.refill,
             marks: &self.marks,
+            cached: None,
         };
         let interface = asked.interface(written, queues)?;
         if self.workers == 0 {

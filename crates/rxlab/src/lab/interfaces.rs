@@ -21,6 +21,8 @@ pub(crate) struct Asked<'a> {
     pub refill: &'a str,
     /// Which batches corec marks.
     pub marks: &'a str,
+    /// Buffers of a port that the server's DDIO ways hold, where there is a server.
+    pub cached: Option<u32>,
 }
 
 impl Asked<'_> {
@@ -36,7 +38,7 @@ impl Asked<'_> {
                 written.set(name, &value).map_err(Fail::new)?;
             }
         }
-        Ok(written.on(&Place { queues, pollers: queues, descriptors: None }))
+        Ok(written.on(&Place { queues, pollers: queues, descriptors: None, cached: self.cached }))
     }
 
     /// What the options say, by the parameter's name.

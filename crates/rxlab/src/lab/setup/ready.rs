@@ -132,6 +132,7 @@ impl Ready {
             unlock: &s.unlock,
             refill: &s.refill,
             marks: &s.marks,
+            cached: self.server.cached_buffers(self.ports.count()),
         };
         let written = interfaces::one(written)?;
         let interface = asked.interface(&written, queues)?;

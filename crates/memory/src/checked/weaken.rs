@@ -2,9 +2,11 @@
 
 use core::fmt;
 use std::collections::BTreeSet;
+use std::num::NonZero;
 use std::path::Path;
-use std::sync::Arc;
-use std::{fs, io};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fs, io, thread};
 
 use super::explore::{Bounds, explore};
 use super::orders::{Orders, Site};
@@ -48,22 +50,42 @@ pub fn weaken(
     scenarios: &[Scenario],
     ours: impl Fn(&Site) -> bool,
 ) -> Result<Vec<Verdict>, String> {
-    let mut runs = Vec::new();
-    for scenario in scenarios {
+    let runs = on_all_cpus(scenarios, |scenario| {
         let orders = Arc::new(Orders::strong());
         let explored =
             explore(bounds, &orders, scenario.run).map_err(|e| format!("{}: {e}", scenario.name))?;
-        runs.push((explored.executions, scenario, orders.sites()));
-    }
+        Ok((explored.executions, scenario, orders.sites()))
+    });
+    let mut runs = runs.into_iter().collect::<Result<Vec<_>, String>>()?;
     runs.sort_by_key(|(executions, ..)| *executions); // the quick ones first
     let sites: BTreeSet<Site> = runs.iter().flat_map(|(_, _, sites)| sites).copied().filter(ours).collect();
+    let sites: Vec<Site> = sites.into_iter().collect();
     let caught = |site: Site| {
         runs.iter().filter(|(_, _, sites)| sites.contains(&site)).find_map(|(_, scenario, _)| {
             let weakened = Arc::new(Orders::weakened(site));
             explore(bounds, &weakened, scenario.run).err().map(|how| (scenario.name, how))
         })
     };
-    Ok(sites.into_iter().map(|site| Verdict { site, caught: caught(site) }).collect())
+    Ok(on_all_cpus(&sites, |site| Verdict { site: *site, caught: caught(*site) }))
+}
+
+/// What `work` makes of each item, in their order: each exploration has a thread of its own.
+fn on_all_cpus<'a, T: Sync, R: Send>(items: &'a [T], work: impl Fn(&'a T) -> R + Sync) -> Vec<R> {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let take = || {
+        // Relaxed: a number that each thread gets once. The results are ordered by the lock.
+        while let Some((i, item)) = Some(next.fetch_add(1, Relaxed)).and_then(|i| Some((i, items.get(i)?))) {
+            let result = work(item);
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((i, result));
+        }
+    };
+    thread::scope(|scope| {
+        let cpus = thread::available_parallelism().map_or(1, NonZero::get);
+        (0..cpus).for_each(|_| drop(scope.spawn(take)));
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(i, _)| *i);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// The sites that no scenario misses, as `file: source line` with the file's path below `src`. `verdicts`

@@ -27,6 +27,7 @@
 //! One direction: `ccnic/lane.rs`; host halves: `ccnic/host.rs`; NIC halves: `ccnic/nic.rs`; both sides of a
 //! connection: `ccnic/side.rs`.
 
+mod descriptor;
 mod host;
 mod lane;
 mod nic;

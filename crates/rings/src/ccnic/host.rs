@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 use memory::{Buf, Memory};
 
 use super::Sizes;
-use super::lane::{Coded, Descriptor, Reader, Writer};
+use super::descriptor::{Coded, Descriptor};
+use super::lane::{Reader, Writer};
 use super::shape::{inside, of_layout};
 use crate::contract::{Buffers, CHUNK, Completion, Host, Segment, Spec, TxHost};
 

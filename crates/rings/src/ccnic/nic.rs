@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use memory::{Buf, Memory, Ps};
 
-use super::lane::{Coded, Descriptor, Reader, Writer};
+use super::descriptor::{Coded, Descriptor};
+use super::lane::{Reader, Writer};
 use super::shape::{inside, of_layout};
 use crate::contract::{Frame, Nic, Outcome, Segment};
 use crate::tx;

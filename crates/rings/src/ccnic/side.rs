@@ -6,8 +6,9 @@
 
 use memory::{Buf, Memory};
 
+use super::descriptor::{Coded, Descriptor};
 use super::host::segment;
-use super::lane::{Coded, Descriptor, Reader, Writer};
+use super::lane::{Reader, Writer};
 use super::shape::{inside, of_layout};
 use crate::contract::{Buffers, Segment};
 use crate::pool::sides::End;

@@ -62,7 +62,7 @@ fn frames_keep_their_order_as_a_flow_leaves_the_fast_path() {
 }
 
 #[test]
-#[ignore = "80 309 executions take 10 s: make loom-long"]
+#[ignore = "80 309 executions take 10 s: make long-loom"]
 fn frames_keep_their_order_there_and_back() {
     crate::passes(RETURNED);
 }

@@ -54,7 +54,7 @@ fn private(ring: u32) -> Interface {
 const SAMPLED: u64 = 24;
 /// Without sampling they differ by 0.06.
 const EXACT: u64 = 8;
-/// The same seed samples the same lines, whatever the order of agents: so many pairs tell as much.
+/// Both of a pair have the same seed, so they sample the same lines: the spread of samples is no part of what they differ by.
 const PAIRS: u64 = 8;
 
 /// Mean of something over seeds.

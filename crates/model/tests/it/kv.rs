@@ -1,0 +1,90 @@
+//! A key-value store whose values are sent from where they lie: runs over a card and over a core that plays one.
+
+use crate::world::soft_server;
+use memory::Ps;
+use model::profile::Server;
+use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, run};
+use packet::SteerBy;
+use packet::kv::Objects;
+use rings::{Interface, ccnic, privring};
+use traffic::{Line, Rate, Workload};
+
+const KEYS: u64 = 20_000;
+
+/// Requests at `gbps` for `server`, whose buffers hold the longest of them.
+fn serve(mut server: Server, interface: Interface, objects: Objects, put: u32, gbps: f64) -> Report {
+    server.buffers = server.buffers.holding(objects.longest_frame().into());
+    let spec = format!("kv:put={put},objects={},keys={KEYS},partitions=2", objects.name());
+    let workload = Workload::Generated(spec.parse().unwrap());
+    let window = server.window();
+    run(&mut Scenario {
+        window,
+        setting: Setting {
+            server,
+            interface,
+            emulated: false,
+            app: App::Kv { keys: KEYS, objects },
+            steer: SteerBy::Port,
+            start: Start::Empty,
+            seed: 1,
+            sampling: 1,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(40_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            rules: None,
+            bypass: Vec::new(),
+            frames: 0,
+        },
+        port_cores: vec![2],
+        sources: vec![workload.source_on(Line { port: 0, loads: &[1], gbps: 100.0 }, Rate::Gbps(gbps), 1)],
+        peers: Vec::new(),
+    })
+    .unwrap()
+}
+
+/// Mean bytes of an answer to a get, keys alike.
+fn mean_answer(objects: Objects) -> f64 {
+    let parts = 100_000u32;
+    let at = |k| u32::from(objects.value_at(k * (1_000_000 / parts) + 5)) + 58;
+    f64::from((0..parts).map(|k| at(k).max(60)).sum::<u32>()) / f64::from(parts)
+}
+
+#[test]
+fn values_follow_their_headers_over_every_way_to_send() {
+    let privring = Interface::PrivRing(privring::Sizes::default());
+    let soft = [privring.clone(), Interface::CcNic(ccnic::Sizes::default())];
+    let card = Server::by_name("icx").unwrap();
+    let setups = soft.map(|interface| (soft_server(), interface)).into_iter().chain([(card, privring)]);
+    for (server, interface) in setups {
+        for objects in [Objects::Ads, Objects::Geo] {
+            let (name, kind) = (interface.name(), server.nic.kind);
+            let r = serve(server.clone(), interface.clone(), objects, 0, 1.0);
+            assert_eq!(r.drop_pct, 0.0, "{name} {kind:?} {objects:?}: {:?}", r.drops);
+            assert_eq!((r.counters["tx_faults"], r.counters["values_kept"]), (0, 0), "{name} {kind:?}");
+            assert_eq!(r.conservation.buffers, r.conservation.buffers_free, "{name} {kind:?}");
+            // Gets of 74 B on the wire come at 1 Gbps, and their answers are as long as the keys say.
+            let rate = 1e3 / (8.0 * f64::from(traffic::wire_bytes(74)));
+            assert!((r.mpps / rate - 1.0).abs() < 0.02, "{name} {kind:?}: {} Mpps", r.mpps);
+            let bytes = r.throughput_gbps * 1e3 / 8.0 / r.mpps;
+            let expected = mean_answer(objects);
+            assert!((bytes / expected - 1.0).abs() < 0.05, "{name} {kind:?}: {bytes} B for {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_value_costs_its_core_nothing_but_a_longer_put() {
+    let cycles = |objects, put| {
+        let interface = Interface::PrivRing(privring::Sizes::default());
+        serve(Server::by_name("icx").unwrap(), interface, objects, put, 1.0).cycles_per_packet
+    };
+    // Geo's values are twice as long.
+    let (ads, geo) = (cycles(Objects::Ads, 0), cycles(Objects::Geo, 0));
+    assert!((geo / ads - 1.0).abs() < 0.03, "gets: {ads} and {geo} cycles");
+    let (ads, geo) = (cycles(Objects::Ads, 100), cycles(Objects::Geo, 100));
+    assert!(geo > ads * 1.05, "puts: {ads} and {geo} cycles");
+}

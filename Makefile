@@ -111,9 +111,9 @@ experiments: build ## Run all experiments, or those of PAPERS=A, into docs/resul
 	@mkdir -p docs/results
 	@for paper in $(or $(PAPERS),$$($(RXLAB) experiment list --json | sed -n 's/.*"id": "\(.*\)\/.*".*/\1/p' | sort -u)); do \
 	  echo "$$paper -> docs/results/$$paper.txt"; \
-	  { $(call heading,crates experiments profiles,$(with_rustc),rxlab experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper); echo; \
+	  { $(call heading,crates experiments profiles,$(with_rustc),rxlab --no-cache experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper); echo; \
 	    start=$$SECONDS; \
-	    $(RXLAB) experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper; \
+	    $(RXLAB) --no-cache experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper; \
 	    echo; echo "took $$((SECONDS - start)) s of wall clock"; } > docs/results/$$paper.txt; \
 	done
 

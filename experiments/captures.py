@@ -14,7 +14,7 @@ HEAD = ("capture", "exit", "bytes", "conserved", "winner", "by", "load", "drops 
 
 
 def compare(rxlab, capture):
-    return subprocess.run([rxlab, "compare", "--json", "--pcap", capture], capture_output=True, check=False)
+    return subprocess.run([rxlab, "--no-cache", "compare", "--json", "--pcap", capture], capture_output=True, check=False)
 
 
 def conserved(result):

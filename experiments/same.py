@@ -71,7 +71,7 @@ def commands(traces):
 
 def result(rxlab, words):
     """What a command prints as JSON, without folders."""
-    done = subprocess.run([rxlab, *words, "--json"], capture_output=True, check=False, timeout=PATIENCE_S)
+    done = subprocess.run([rxlab, "--no-cache", *words, "--json"], capture_output=True, check=False, timeout=PATIENCE_S)
     if done.returncode not in (0, 1) or not done.stdout:
         sys.exit(f"{' '.join(words)}: exit code {done.returncode}: {done.stderr.decode().strip()}")
     return json.loads(re.sub(r"[^\s\"']*/([^/\s\"']*\.pcap)", r"\1", done.stdout.decode()))

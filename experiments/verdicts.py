@@ -33,7 +33,7 @@ class Run:
 
     def __init__(self, rxlab, args):
         self.args = args
-        command = [rxlab, "compare", "--json", *args]
+        command = [rxlab, "--no-cache", "compare", "--json", *args]
         try:
             done = subprocess.run(command, capture_output=True, check=False, timeout=PATIENCE_S)
         except subprocess.TimeoutExpired:

@@ -3,7 +3,8 @@
 use core::cmp::Ordering;
 
 use rings::Outcome;
-use serde::{Serialize, Serializer};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::Cause;
 
@@ -99,6 +100,24 @@ impl core::fmt::Display for Fate {
 impl Serialize for Fate {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.name())
+    }
+}
+
+/// From the name that it is written by. An application's single causes are no fates of reports.
+impl<'de> Deserialize<'de> for Fate {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Fate, D::Error> {
+        struct Named;
+        impl Visitor<'_> for Named {
+            type Value = Fate;
+            fn expecting(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                f.write_str("the name of a fate")
+            }
+            fn visit_str<E: Error>(self, name: &str) -> Result<Fate, E> {
+                let unknown = || E::custom(format!("`{name}` is no fate"));
+                Fate::ALL.into_iter().find(|fate| fate.name() == name).ok_or_else(unknown)
+            }
+        }
+        from.deserialize_str(Named)
     }
 }
 

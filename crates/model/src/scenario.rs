@@ -64,8 +64,8 @@ impl Span {
     }
 }
 
-/// What a run is asked, but for its traffic.
-#[derive(Clone)]
+/// What a run is asked, but for its traffic. What it prints by `Debug` tells two settings apart that differ in anything.
+#[derive(Clone, Debug)]
 pub struct Setting {
     /// The machine.
     pub server: Server,

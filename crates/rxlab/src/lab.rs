@@ -1,7 +1,7 @@
 //! The lab: what is simulated, as options say it, and what its runs find.
 //!
 //! `setup` reads the options of a comparison, `point` is one run of the model, `span` the time in which it counts,
-//! `search` the largest load without a drop. `jobs` runs many points at once and gives their `row`s. `queues`,
+//! `search` the largest load without a drop; `kept` finds what was run before. `jobs` runs many points at once and gives their `row`s. `queues`,
 //! `transfer`, `operations`, `link` and `loopback` are systems of another kind, whose numbers are `measured`. `rules`
 //! runs a capture through flow tables.
 
@@ -10,6 +10,7 @@ pub(crate) mod capture;
 pub(crate) mod fields;
 pub(crate) mod interfaces;
 pub(crate) mod jobs;
+pub(crate) mod kept;
 pub(crate) mod link;
 pub(crate) mod loopback;
 pub(crate) mod measured;

@@ -36,13 +36,21 @@ Examples:
 Errors are one line on stderr, with exit code 2; a condition of --fail-if that is met is one, with exit code 1."
 )]
 struct Cli {
+    /// Run all anew. Otherwise what this program has run before is read from ${XDG_CACHE_HOME:-~/.cache}/rxlab
+    #[arg(long, global = true)]
+    no_cache: bool,
     #[command(subcommand)]
     command: Command,
 }
 
 fn main() -> ExitCode {
     let done = match parse() {
-        Ok(cli) => cli.command.run(),
+        Ok(cli) => {
+            if !cli.no_cache {
+                lab::kept::keep();
+            }
+            cli.command.run()
+        }
         Err(error) => refused(&error).map(|()| Outcome::Done),
     };
     match done {

@@ -6,7 +6,8 @@ use std::process::{Command, Output};
 const README: &str = include_str!("../../../README.md");
 
 fn rxlab(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_rxlab")).args(words).output().unwrap()
+    let mut program = Command::new(env!("CARGO_BIN_EXE_rxlab"));
+    program.env_remove("HOME").env_remove("XDG_CACHE_HOME").args(words).output().unwrap()
 }
 
 /// Lines that stand in code blocks.

@@ -5,12 +5,14 @@ use crate::read::{self, Raw, Refused};
 use crate::{HEAD, MIN_FRAME, TraceError, wire_bytes};
 use packet::{ETHERNET, Tuple, parse};
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::collections::hash_map::{DefaultHasher, Entry};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::hash::BuildHasherDefault;
 use std::io::Read;
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// A capture in memory, at most 128 B of each frame.
 #[derive(Debug)]
@@ -20,6 +22,7 @@ pub struct Trace {
     /// Wire bytes of each flow.
     flows: Vec<u64>,
     info: TraceInfo,
+    digest: OnceLock<[u8; 32]>,
 }
 
 /// One frame of a [`Trace`].
@@ -146,6 +149,23 @@ impl Trace {
     /// What the capture holds, and what reading it had to mend or leave out.
     pub fn stats(&self) -> &TraceInfo {
         &self.info
+    }
+
+    /// SHA-256 of all that replaying it depends on: times, lengths, flows and first bytes of its frames, and the counts.
+    pub fn digest(&self) -> [u8; 32] {
+        *self.digest.get_or_init(|| {
+            let mut all = Sha256::new();
+            all.update(format!("{:?}", self.info));
+            all.update(&self.heads);
+            for Frame { at, head, flow, ip, len, head_len } in &self.frames {
+                all.update(at.to_le_bytes());
+                all.update(head.to_le_bytes());
+                all.update(flow.to_le_bytes());
+                all.update(len.to_le_bytes());
+                all.update([u8::from(*ip), *head_len]);
+            }
+            all.finalize().into()
+        })
     }
 
     pub(crate) fn frames(&self) -> &[Frame] {
@@ -383,6 +403,7 @@ impl Builder {
         }
         self.info.flows = self.flows.len() as u64;
         self.time();
-        Ok(Trace { frames: self.frames, heads: self.heads, flows: self.flows, info: self.info })
+        let Builder { frames, heads, flows, info, .. } = self;
+        Ok(Trace { frames, heads, flows, info, digest: OnceLock::new() })
     }
 }

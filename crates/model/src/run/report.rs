@@ -1,12 +1,13 @@
 //! What a run found: the rows of every table and of `--json`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use apps::Fate;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Latency in microseconds, wire to wire, with the load generator's stated constant.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Latency {
     /// Mean.
     pub mean: f64,
@@ -29,7 +30,7 @@ pub struct Latency {
 }
 
 /// DRAM traffic in Gbps.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Dram {
     /// Lines read.
     pub read: f64,
@@ -38,7 +39,7 @@ pub struct Dram {
 }
 
 /// One core's share.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct CoreReport {
     /// Core number.
     pub core: u32,
@@ -59,7 +60,7 @@ pub struct CoreReport {
 }
 
 /// One port's share.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct PortReport {
     /// Port number.
     pub port: u32,
@@ -81,7 +82,7 @@ pub struct PortReport {
 
 /// The frames of the window, one by one. What waits at its end is what waited before it and was offered in it, less what
 /// was sent and dropped.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Counted {
     /// When the window began, us since the start.
     pub from_us: f64,
@@ -98,7 +99,7 @@ pub struct Counted {
 }
 
 /// A part of the window.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct PartReport {
     /// Load sent back, Gbps.
     pub throughput_gbps: f64,
@@ -115,7 +116,7 @@ pub struct PartReport {
 }
 
 /// Exact conservation of frames and buffers over the whole run, warm-up included.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Conservation {
     /// Frames that reached the NIC.
     pub offered: u64,
@@ -132,7 +133,8 @@ pub struct Conservation {
 }
 
 /// The result of one run.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Report {
     /// Offered load of frames without FCS, preamble and gap, Gbps.
     pub offered_gbps: f64,
@@ -183,9 +185,10 @@ pub struct Report {
     pub per_port: Vec<PortReport>,
     /// How frames left, by the metrics of RFC 4737, where several cores receive from one ring: percent, places,
     /// microseconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none", deserialize_with = "optional_names")]
     pub reordering: Option<BTreeMap<&'static str, f64>>,
     /// Named counters of the interface (lock waits, foreign buffers, debts).
+    #[serde(deserialize_with = "names")]
     pub counters: BTreeMap<&'static str, u64>,
     /// Exact totals.
     pub conservation: Conservation,
@@ -197,4 +200,29 @@ pub struct Report {
     pub settled: bool,
     /// Packets simulated in all.
     pub packets: u64,
+}
+
+/// A map by names, each of which is kept until the program ends, once.
+fn names<'de, D: Deserializer<'de>, V: Deserialize<'de>>(
+    from: D,
+) -> Result<BTreeMap<&'static str, V>, D::Error> {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let read: BTreeMap<String, V> = BTreeMap::deserialize(from)?;
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut name = |text: String| {
+        let found = known.get(text.as_str()).copied();
+        found.unwrap_or_else(|| {
+            let kept: &'static str = text.leak();
+            known.insert(kept);
+            kept
+        })
+    };
+    Ok(read.into_iter().map(|(text, v)| (name(text), v)).collect())
+}
+
+/// The same of one that may be missing.
+fn optional_names<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<BTreeMap<&'static str, f64>>, D::Error> {
+    names(from).map(Some)
 }

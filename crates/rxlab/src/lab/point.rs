@@ -1,12 +1,14 @@
 //! One run of the model: what is asked, and how it is built.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Deref;
 
 use model::{Report, Scenario, Setting};
 use traffic::{Rate, Source, Workload};
 
 use crate::fail::Fail;
+use crate::lab::kept;
 use crate::lab::ports::Ports;
 
 /// Everything that a run depends on. It reads as its setting.
@@ -46,11 +48,19 @@ impl Point {
         self.interface.params().into_iter().chain(emulated).collect()
     }
 
-    /// Runs the model.
+    /// Runs the model, or finds what it said to the same question before.
     ///
     /// # Errors
     /// What the model cannot run, and why.
     pub(crate) fn run(&self) -> Result<Report, Fail> {
+        kept::or_run(|to| self.asked(to), || self.run_anew())
+    }
+
+    /// Runs the model.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(crate) fn run_anew(&self) -> Result<Report, Fail> {
         let mut scenario = self.scenario(self.sources());
         let mut report = model::run(&mut scenario)
             .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))?;
@@ -58,6 +68,16 @@ impl Point {
             report.per_port.clear();
         }
         Ok(report)
+    }
+
+    /// Writes all that a run depends on: points that differ write differently.
+    fn asked(&self, to: &mut dyn fmt::Write) -> fmt::Result {
+        let Point { setting, ports, workload, rate, arrivals } = self;
+        write!(to, "{setting:?} {ports:?} {rate:?} {arrivals} ")?;
+        match workload {
+            Workload::Pcap(trace, arrivals) => write!(to, "{:?} {arrivals:?}", trace.digest()),
+            Workload::Generated(spec) => write!(to, "{spec:?}"),
+        }
     }
 
     /// The frames of each port.

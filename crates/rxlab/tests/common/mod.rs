@@ -36,9 +36,11 @@ impl Line for Vec<&str> {
     }
 }
 
-/// The program, to be run with what a test needs beside its words.
+/// The program, to be run with what a test needs beside its words. It knows of no folder to keep reports in.
 pub(crate) fn program() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_rxlab"))
+    let mut program = Command::new(env!("CARGO_BIN_EXE_rxlab"));
+    program.env_remove("HOME").env_remove("XDG_CACHE_HOME");
+    program
 }
 
 pub(crate) fn rxlab(line: &(impl Line + ?Sized)) -> Output {

@@ -61,7 +61,7 @@ pub(crate) fn run(options: ModelBench) -> Result<(), Fail> {
     let bar = out::rounds(u64::from(options.repeats), "simulating");
     let mut runs = Vec::new();
     for _ in 0..options.repeats {
-        let (packets, wall_s) = timed(|| point.run().map(|r| r.packets))?;
+        let (packets, wall_s) = timed(|| point.run_anew().map(|r| r.packets))?;
         runs.push((packets, wall_s));
         bar.inc(1);
     }

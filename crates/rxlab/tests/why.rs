@@ -150,7 +150,9 @@ fn counters_of_vendors_say_where() {
         (vec![mlx5, ("rx_phy_discard_packets", 900)], vec![], &none, "mlx5", "card_buffer 0"),
         (vec![mlx5, ("rx_phy_discard_packets", 900)], vec![], &wide, "mlx5", "card_buffer 0"),
         (vec![mlx5, ("rx_phy_discard_packets", 900)], vec![], &narrow, "mlx5", "pcie_width 0"),
-        (vec![ice, ("rx_dropped_packets", 900)], vec![("imissed", 900)], &none, "ice", "too_little_cpu 0"),
+        // The port's own buffer, and what is left: no descriptor.
+        (vec![ice, ("rx_dropped_packets", 900)], vec![("imissed", 900)], &none, "ice", "card_buffer 0"),
+        (vec![ice, ("rx_dropped_packets", 0)], vec![("imissed", 900)], &none, "ice", "too_little_cpu 0"),
         (
             vec![ice, ("rx_dropped_packets", 0), ("rx_oversize_errors", 900)],
             vec![("ierrors", 900)],
@@ -172,7 +174,22 @@ fn counters_of_vendors_say_where() {
             "ixgbe",
             "bad_frames 0",
         ),
+        (
+            // A priority is no queue.
+            vec![("rx_total_missed_packets", 0), ("rx_priority0_dropped", 900)],
+            vec![("imissed", 900)],
+            &none,
+            "ixgbe",
+            "too_little_cpu 0",
+        ),
         (vec![("wd_expired", 0), ("bw_in_allowance_exceeded", 900)], vec![], &none, "ena", "allowance 0"),
+        (
+            vec![("wd_expired", 0), ("bw_in_allowance_exceeded", 0), ("rx_q0_bad_desc_num", 900)],
+            vec![],
+            &none,
+            "ena",
+            "frames_too_long 0",
+        ),
         (
             vec![("rx_q0_good_packets", 1), ("rx_q0_size_1519_max_packets", 0)],
             vec![("rx_nombuf", 900)],

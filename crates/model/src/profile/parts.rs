@@ -166,7 +166,7 @@ impl Parts {
         if let Some(cycles) = all.remove("l2_hit_cycles") {
             all.insert("l2_hit_ns".into(), cycles.in_ns(machine["ghz"].value));
         }
-        all.insert("dram_peak_gbytes".into(), self.processor.dram_peak());
+        all.insert("dram_peak_gbytes".into(), self.processor.dram_peak(&self.model));
         all.insert("pcie_gbytes".into(), card::link(&self.processor.pcie_gts, &self.card));
         all.extend(self.set.iter().map(|(name, n)| (name.clone(), n.clone())));
         let may = |name: &str| declared().any(|d| d.name == name && d.of.of(self.card.kind).1);

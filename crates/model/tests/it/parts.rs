@@ -114,6 +114,16 @@ fn words_say_what_the_server_has() {
 }
 
 #[test]
+fn a_model_may_take_slower_memory_than_its_family() {
+    let peak = |name| Server::by_name(name).unwrap().constants.dram.peak_gbytes;
+    assert_eq!(peak("icelake-8380").value, 8.0 * 3200.0 * 8.0 / 1000.0);
+    let slow = peak("icelake-4314");
+    assert_eq!(slow.value, 8.0 * 2667.0 * 8.0 / 1000.0);
+    assert!(slow.origin.ends_with("(8 channels, 2667 MT/s)"), "{}", slow.origin);
+    assert_eq!(peak("icelake-4314,dram=8x3200").value, 8.0 * 3200.0 * 8.0 / 1000.0);
+}
+
+#[test]
 fn processors_differ_in_what_cards_write_to() {
     let ways = |name| Server::by_name(name).unwrap().caches.ddio_ways;
     let all = ["skylake", "genoa", "turin", "turin-sdci", "turin-sdci,ddio=2", "turin-sdci-9655,ddio=0"];

@@ -114,7 +114,7 @@ fn model(found: &Found, part: &Processor, assumed: &mut Vec<Told>) -> Model {
         assumed.push(Told::new("ghz", ghz, why));
     }
     // Cores, clock and LLC are set from what was read.
-    Model { name: String::new(), cores: 1, ghz, llc_mib: 1.0 }
+    Model { name: String::new(), cores: 1, ghz, llc_mib: 1.0, mts: None }
 }
 
 fn cores(found: &Found, parts: &mut Parts) {
@@ -221,7 +221,8 @@ fn card_ways(found: &Found, parts: &mut Parts) {
 
 fn memory(found: &Found, parts: &mut Parts, assumed: &mut Vec<Told>) -> Result<(), String> {
     let whole = |parts: &Parts| {
-        let (channels, mts) = (parts.processor.channels.value, parts.processor.mts.value);
+        let p = &parts.processor;
+        let (channels, mts) = (p.channels.value, p.mts_of(&parts.model).value);
         format!("{channels} channels of {} at {mts} MT/s", parts.memory.name)
     };
     let read = found.memory.as_ref().and_then(|m| Some((m, m.mts?))).filter(|(m, _)| m.modules > 0);

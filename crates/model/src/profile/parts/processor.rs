@@ -67,6 +67,9 @@ pub struct Model {
     pub ghz: f64,
     /// LLC of a socket, MiB.
     pub llc_mib: f64,
+    /// Transfers of a channel in a microsecond where it takes slower memory than its family.
+    #[serde(default)]
+    pub mts: Option<f64>,
 }
 
 /// The models of a family.
@@ -96,7 +99,7 @@ pub struct Processor {
     pub memory: String,
     /// Memory channels of a socket.
     pub channels: Number,
-    /// Transfers of a channel in a microsecond.
+    /// Transfers of a channel in a microsecond, of the models that take the fastest memory.
     pub mts: Number,
     /// Of a lane of its slots, GT/s.
     pub pcie_gts: Number,
@@ -159,9 +162,15 @@ impl Processor {
         }))
     }
 
-    /// What all channels carry, GB/s.
-    pub(super) fn dram_peak(&self) -> Number {
-        peak(&self.channels, &self.mts)
+    /// Transfers of a channel of a model in a microsecond.
+    #[must_use]
+    pub fn mts_of(&self, model: &Model) -> Number {
+        model.mts.map_or_else(|| self.mts.clone(), |mts| Number::new(mts, self.models.origin.clone()))
+    }
+
+    /// What all channels of a model carry, GB/s.
+    pub(super) fn dram_peak(&self, model: &Model) -> Number {
+        peak(&self.channels, &self.mts_of(model))
     }
 }
 

@@ -158,7 +158,8 @@ fn value(counter: &Counter, port: &Port) -> u64 {
 
 /// The values of a driver's counter by queue; empty where it has none of queues.
 fn values(counter: &Counter, port: &Port) -> Vec<u64> {
-    let pattern = counter.queues.as_deref().or(counter.name.contains('*').then_some(&*counter.name));
+    // Other numbers are priorities.
+    let pattern = counter.queues.as_deref().or(counter.name.contains("_q*_").then_some(&*counter.name));
     let Some(pattern) = pattern else { return Vec::new() };
     let found: BTreeMap<u32, u64> =
         port.xstats.iter().filter_map(|(name, n)| Some((number(pattern, name)?, *n))).collect();

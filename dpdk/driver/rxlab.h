@@ -128,6 +128,8 @@ struct rxlab_dev {
 	struct rxlab_stats base;	/* of the last reset */
 	char host_names[RXLAB_HOST_COUNTERS][RXLAB_HOST_NAME_LEN];
 	uint32_t nb_host;
+	char level_names[RXLAB_LEVELS][RXLAB_HOST_NAME_LEN];
+	uint32_t nb_levels;
 	char iface[16];
 	char source[64];
 	int nic_cpu;			/* -1: a service core */

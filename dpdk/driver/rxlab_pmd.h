@@ -24,6 +24,11 @@
 #define RXLAB_HOST_COUNTERS 8
 
 /**
+ * Named levels of a NIC half.
+ */
+#define LEVELS 4
+
+/**
  * Room for the line.
  */
 #define RXLAB_FLOW_TEXT 256
@@ -1066,7 +1071,7 @@ struct rxlab_host_counters {
 };
 
 /**
- * All counters of a port. They begin at zero. The NIC core alone writes those of `rx` and `tx`.
+ * All counters of a port. They begin at zero. The NIC core alone writes those of `rx`, `tx` and `levels`.
  */
 struct rxlab_counters {
   /**
@@ -1081,6 +1086,11 @@ struct rxlab_counters {
    * Host halves.
    */
   struct rxlab_host_counters host[RXLAB_QUEUES];
+  /**
+   * How much of something the NIC half uses, by number; the names depend on the interface. No counts: they go up and
+   * down, and begin anew with each start.
+   */
+  uint64_t levels[LEVELS];
 };
 
 /**
@@ -1651,6 +1661,14 @@ const char *rxlab_outcome_name(uint32_t outcome);
  * `args` is from `rxlab_args_new`.
  */
 const char *rxlab_host_counter_name(const struct rxlab_args *args, uint32_t i);
+
+/**
+ * The name of a NIC half's level `i`; NULL beyond the last.
+ *
+ * # Safety
+ * `args` is from `rxlab_args_new`.
+ */
+const char *rxlab_level_name(const struct rxlab_args *args, uint32_t i);
 
 /**
  * A NIC core without a thread.

@@ -222,6 +222,7 @@ impl Spec for Sizes {
         today: Today::No,
         descriptors: "ring",
         counters: &["slow", "congested", "debts", "faults"],
+        levels: &["nic_memory_slots", "nic_memory_most", "credits_in_use"],
         many_pollers: false,
         pointers: false,
         coherent: false,

@@ -26,7 +26,7 @@
 /**
  * Named levels of a NIC half.
  */
-#define LEVELS 4
+#define RXLAB_LEVELS 4
 
 /**
  * Room for the line.
@@ -1090,7 +1090,7 @@ struct rxlab_counters {
    * How much of something the NIC half uses, by number; the names depend on the interface. No counts: they go up and
    * down, and begin anew with each start.
    */
-  uint64_t levels[LEVELS];
+  uint64_t levels[RXLAB_LEVELS];
 };
 
 /**

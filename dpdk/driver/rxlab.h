@@ -245,6 +245,7 @@ uint16_t rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_rx_pkt_burst_shared(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_tx_pkt_prepare(void *txq, struct rte_mbuf **pkts, uint16_t n);
+int rxlab_rx_pkt_wait(struct rxlab_rx_queue *q, struct rte_mbuf **pkts, uint16_t n, uint32_t wait_us);
 uint32_t rxlab_rx_queue_count(void *rxq);
 int rxlab_rx_descriptor_status(void *rxq, uint16_t offset);
 int rxlab_tx_descriptor_status(void *txq, uint16_t offset);

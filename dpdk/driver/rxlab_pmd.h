@@ -1869,6 +1869,31 @@ uint16_t rxlab_rx_burst(struct rxlab_rxq *q,
                         struct rxlab_refill *refill);
 
 /**
+ * As [`rxlab_rx_burst`], but waits for frames that the card keeps, `wait_us` at most; -ENOTSUP unless the interface is `ceio`.
+ *
+ * # Safety
+ * As [`rxlab_rx_burst`].
+ */
+int rxlab_rx_wait(struct rxlab_rxq *q,
+                  struct rxlab_completion *out,
+                  uint16_t n,
+                  const uint64_t *spares,
+                  uint16_t n_spares,
+                  struct rxlab_refill *refill,
+                  uint32_t wait_us);
+
+/**
+ * Posts `n` buffers of the application's, from the first; how many, or -ENOTSUP unless the interface is `ceio`. No other
+ * call posts any from then on, until the queue has stopped.
+ *
+ * # Safety
+ * As [`rxlab_rx_burst`]; `bufs` holds `n` entries, each as large as the pool's and of nobody else.
+ */
+int rxlab_rx_post(struct rxlab_rxq *q,
+                  const uint64_t *bufs,
+                  uint16_t n);
+
+/**
  * Posts buffers from the end of `spares`, `*used` of them; buffers that the rings still miss.
  *
  * # Safety

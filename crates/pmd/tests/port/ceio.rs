@@ -128,3 +128,45 @@ fn a_burst_beyond_the_cards_memory_drops_and_is_counted() {
     assert_eq!((outcomes[0], full, outcomes.iter().sum::<u64>()), (room, BURST - room, BURST));
     bed.end();
 }
+
+/// A receive call that waits for what the card keeps, and one that posts buffers of the application's; -ENOTSUP elsewhere.
+#[test]
+fn the_receive_calls_of_ceio_wait_and_post() {
+    let mut bed = Bed::new("ceio:credits:0");
+    while bed.sender.next <= 2 * RING {
+        bed.sender.send(bed.far.txq(0), FLOWS, 32);
+        std::thread::yield_now();
+    }
+    until(|| outcomes(&bed.near, 1)[0] == bed.sender.next - 1);
+    let (rxq, pool) = (bed.near.rxq(0), &mut bed.receiver.pool);
+    let mut out = [NONE; 32];
+    assert_eq!(receive(rxq, pool, &mut out), 0, "nobody has asked for frames");
+    let (mut next, mut held) = (1, Vec::new());
+    let mut wait = |held: &mut Vec<u64>| {
+        let (n, mut refill) = (out.len() as u16, Refill::default());
+        // SAFETY: the queue is this thread's, the arrays are as long as is said.
+        let n = unsafe { rxlab_rx_wait(rxq, out.as_mut_ptr(), n, [0].as_ptr(), 0, &mut refill, 60_000_000) };
+        for c in &out[..n as usize] {
+            assert_eq!(number(c).1, next, "one queue keeps its order");
+            next += 1;
+            held.push(c.buf.0);
+        }
+        n
+    };
+    // SAFETY: as above; the buffers are the pool's, and nobody has them.
+    let post = |bufs: &[u64]| unsafe { rxlab_rx_post(rxq, bufs.as_ptr(), bufs.len() as u16) };
+    assert_eq!(post(&pool.free[..4]), 0, "the ring is full");
+    while held.len() < RING as usize {
+        assert_eq!(wait(&mut held), 32);
+    }
+    assert_eq!(wait(&mut held), 0, "no buffer is posted");
+    let mine: Vec<u64> = pool.free.drain(..32).collect();
+    pool.free.append(&mut held);
+    assert_eq!((post(&mine), wait(&mut held)), (32, 32));
+    assert!(held == mine, "in the order in which they were posted");
+    pool.free.append(&mut held);
+    let other = bed.far.rxq(0);
+    // SAFETY: nobody polls the queue.
+    assert_eq!(unsafe { rxlab_rx_post(other, mine.as_ptr(), 1) }, -libc::ENOTSUP);
+    bed.end();
+}

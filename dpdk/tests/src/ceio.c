@@ -5,9 +5,11 @@
  *
  *   ceio EAL-ARGUMENTS -- [--packets N] [--seed N] [--credits N]
  *
- * --credits: those of the port.
+ * --credits: those of the port. --mark: that of frames whose flows bypass cores; flow 0 is given it.
  */
 #include <dlfcn.h>
+
+#include <rte_flow.h>
 
 #include "payload.h"
 #include "../../driver/rte_pmd_rxlab.h"
@@ -27,6 +29,7 @@ static typeof(rte_pmd_rxlab_post_recv) *post;
 static struct headers headers[FLOWS];
 static uint64_t sent[FLOWS], expected[FLOWS], all_sent, all_received;
 static struct rte_mempool *pool, *own;
+static uint32_t mark;	/* of flow 0; 0 for none */
 static uint64_t state;
 static uint64_t end;	/* of the time that a step has */
 
@@ -95,6 +98,8 @@ judge(const struct rte_mbuf *m)
 		die("a damaged frame of %u B\n", m->pkt_len);
 	if (p->seq != expected[p->flow])
 		die("flow %u: frame %" PRIu64 ", expected %" PRIu64 "\n", p->flow, p->seq, expected[p->flow]);
+	if ((mark != 0 && p->flow == 0) != ((m->ol_flags & RTE_MBUF_F_RX_FDIR_ID) && m->hash.fdir.hi == mark))
+		die("flow %u has a wrong mark\n", p->flow);
 	expected[p->flow]++;
 	all_received++;
 }
@@ -212,6 +217,60 @@ own_mbufs(void)
 		die("the ring has no room for its own mbufs\n");
 }
 
+/* Frames of the slow path that were received. The driver tells of them every 1024 polls. */
+static uint64_t
+slow(void)
+{
+	int i;
+
+	for (i = 0; i < 1024; i++)
+		receive(false, 1);
+	return xstat(TO, "rx_host_slow");
+}
+
+/* The frames of a flow that bypasses cores are kept, all of them, and no others. */
+static void
+marked(void)
+{
+	const struct rte_flow_item_udp port = { .hdr.src_port = RTE_BE16(0x1000) };
+	const struct rte_flow_item_udp whole = { .hdr.src_port = RTE_BE16(0xffff) };
+	const struct rte_flow_item pattern[] = {
+		{ .type = RTE_FLOW_ITEM_TYPE_ETH },
+		{ .type = RTE_FLOW_ITEM_TYPE_IPV4 },
+		{ .type = RTE_FLOW_ITEM_TYPE_UDP, .spec = &port, .mask = &whole },
+		{ .type = RTE_FLOW_ITEM_TYPE_END },
+	};
+	const struct rte_flow_action_mark id = { .id = mark };
+	const struct rte_flow_action_queue queue = { .index = 0 };
+	const struct rte_flow_action actions[] = {
+		{ .type = RTE_FLOW_ACTION_TYPE_MARK, .conf = &id },
+		{ .type = RTE_FLOW_ACTION_TYPE_QUEUE, .conf = &queue },
+		{ .type = RTE_FLOW_ACTION_TYPE_END },
+	};
+	const struct rte_flow_attr attr = { .ingress = 1 };
+	struct rte_flow_error error;
+	uint64_t before, of_flow = sent[0];
+	int i;
+
+	if (rte_flow_create(TO, &attr, pattern, actions, &error) == NULL)
+		die("no rule: %s\n", error.message);
+	before = slow();
+	/* Each time less than the ring has mbufs for: what is kept is kept for its flow. */
+	for (i = 0; i < 100; i++) {
+		send_frames(RING / 4);
+		arrived();
+		for (begin(); all_received < all_sent; in_time("marked frames"))
+			receive(false, BURST);
+	}
+	before = slow() - before;
+	if (before != sent[0] - of_flow || before == 0)
+		die("%" PRIu64 " frames were kept, %" PRIu64 " have the mark\n", before, sent[0] - of_flow);
+	printf("%" PRIu64 " of %d frames have the mark, and as many were kept\n", before, 100 * RING / 4);
+	if (rte_flow_flush(TO, &error) != 0)
+		die("the rule stays: %s\n", error.message);
+	mark = 0;
+}
+
 static void
 refused(int have, int want, const char *what)
 {
@@ -272,6 +331,9 @@ main(int argc, char **argv)
 	}
 
 	errors();
+	mark = (uint32_t)option(argc, argv, "--mark", 0);
+	if (mark != 0)
+		marked();
 	if (option(argc, argv, "--credits", 0) == 0)
 		slow_path();
 	mixed(packets);

@@ -69,7 +69,7 @@ long-loom: test build
 long-miri: test
 	rustup component list --toolchain nightly --installed | grep -q miri || rustup toolchain install nightly --component miri,rust-src
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p memory --test native --test probes -p rings --test threads --test threads_stopping --test hostile_beside
-	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p rings --test it -- ccnic:: admitted::
+	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p rings --test it -- ccnic:: ceio:: admitted::
 	cargo +nightly miri test -p memory --lib reach
 	MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test -p model --test it -- views::
 	MIRIFLAGS="-Zmiri-tree-borrows -Zmiri-ignore-leaks -Zmiri-disable-isolation" cargo +nightly miri test -p flow --lib --test tables

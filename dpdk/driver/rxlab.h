@@ -128,6 +128,8 @@ struct rxlab_dev {
 	struct rxlab_stats base;	/* of the last reset */
 	char host_names[RXLAB_HOST_COUNTERS][RXLAB_HOST_NAME_LEN];
 	uint32_t nb_host;
+	char level_names[RXLAB_LEVELS][RXLAB_HOST_NAME_LEN];
+	uint32_t nb_levels;
 	char iface[16];
 	char source[64];
 	int nic_cpu;			/* -1: a service core */
@@ -243,6 +245,7 @@ uint16_t rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_rx_pkt_burst_shared(void *rxq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n);
 uint16_t rxlab_tx_pkt_prepare(void *txq, struct rte_mbuf **pkts, uint16_t n);
+int rxlab_rx_pkt_wait(struct rxlab_rx_queue *q, struct rte_mbuf **pkts, uint16_t n, uint32_t wait_us);
 uint32_t rxlab_rx_queue_count(void *rxq);
 int rxlab_rx_descriptor_status(void *rxq, uint16_t offset);
 int rxlab_tx_descriptor_status(void *txq, uint16_t offset);

@@ -264,7 +264,7 @@ describe(struct rxlab_dev *d, const struct rxlab_conf *conf)
 		[RXLAB_SOURCE_PORT] = "port",
 		[RXLAB_SOURCE_PAIR] = "pair",
 	};
-	const char *host;
+	const char *host, *level;
 
 	d->source_kind = rxlab_args_source(conf->args);
 	rxlab_args_source_name(conf->args, d->source_name, sizeof(d->source_name));
@@ -276,6 +276,12 @@ describe(struct rxlab_dev *d, const struct rxlab_conf *conf)
 		if (host == NULL)
 			break;
 		rte_strscpy(d->host_names[d->nb_host], host, sizeof(d->host_names[0]));
+	}
+	for (d->nb_levels = 0; d->nb_levels < RXLAB_LEVELS; d->nb_levels++) {
+		level = rxlab_level_name(conf->args, d->nb_levels);
+		if (level == NULL)
+			break;
+		rte_strscpy(d->level_names[d->nb_levels], level, sizeof(d->level_names[0]));
 	}
 }
 

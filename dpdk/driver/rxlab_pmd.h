@@ -24,6 +24,11 @@
 #define RXLAB_HOST_COUNTERS 8
 
 /**
+ * Named levels of a NIC half.
+ */
+#define RXLAB_LEVELS 4
+
+/**
  * Room for the line.
  */
 #define RXLAB_FLOW_TEXT 256
@@ -1066,7 +1071,7 @@ struct rxlab_host_counters {
 };
 
 /**
- * All counters of a port. They begin at zero. The NIC core alone writes those of `rx` and `tx`.
+ * All counters of a port. They begin at zero. The NIC core alone writes those of `rx`, `tx` and `levels`.
  */
 struct rxlab_counters {
   /**
@@ -1081,6 +1086,11 @@ struct rxlab_counters {
    * Host halves.
    */
   struct rxlab_host_counters host[RXLAB_QUEUES];
+  /**
+   * How much of something the NIC half uses, by number; the names depend on the interface. No counts: they go up and
+   * down, and begin anew with each start.
+   */
+  uint64_t levels[RXLAB_LEVELS];
 };
 
 /**
@@ -1653,6 +1663,14 @@ const char *rxlab_outcome_name(uint32_t outcome);
 const char *rxlab_host_counter_name(const struct rxlab_args *args, uint32_t i);
 
 /**
+ * The name of a NIC half's level `i`; NULL beyond the last.
+ *
+ * # Safety
+ * `args` is from `rxlab_args_new`.
+ */
+const char *rxlab_level_name(const struct rxlab_args *args, uint32_t i);
+
+/**
  * A NIC core without a thread.
  */
 struct rxlab_nic_core *rxlab_nic_core_new(void);
@@ -1849,6 +1867,31 @@ uint16_t rxlab_rx_burst(struct rxlab_rxq *q,
                         const uint64_t *spares,
                         uint16_t n_spares,
                         struct rxlab_refill *refill);
+
+/**
+ * As [`rxlab_rx_burst`], but waits for frames that the card keeps, `wait_us` at most; -ENOTSUP unless the interface is `ceio`.
+ *
+ * # Safety
+ * As [`rxlab_rx_burst`].
+ */
+int rxlab_rx_wait(struct rxlab_rxq *q,
+                  struct rxlab_completion *out,
+                  uint16_t n,
+                  const uint64_t *spares,
+                  uint16_t n_spares,
+                  struct rxlab_refill *refill,
+                  uint32_t wait_us);
+
+/**
+ * Posts `n` buffers of the application's, from the first; how many, or -ENOTSUP unless the interface is `ceio`. No other
+ * call posts any from then on, until the queue has stopped.
+ *
+ * # Safety
+ * As [`rxlab_rx_burst`]; `bufs` holds `n` entries, each as large as the pool's and of nobody else.
+ */
+int rxlab_rx_post(struct rxlab_rxq *q,
+                  const uint64_t *bufs,
+                  uint16_t n);
 
 /**
  * Posts buffers from the end of `spares`, `*used` of them; buffers that the rings still miss.

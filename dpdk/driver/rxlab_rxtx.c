@@ -73,29 +73,56 @@ rx_fill(const struct rxlab_rx_queue *q, const struct rxlab_completion *c, struct
 		rx_mark(c, m);
 }
 
+static inline void
+rx_hand_over(const struct rxlab_rx_queue *q, const struct rxlab_completion *done, struct rte_mbuf **pkts, uint16_t n)
+{
+	uint16_t i;
+
+	for (i = 0; i < RTE_MIN(n, PREFETCH_AHEAD); i++)
+		rte_prefetch0((void *)(uintptr_t)done[i].buf);
+	for (i = 0; i < n; i++) {
+		struct rte_mbuf *m = (struct rte_mbuf *)(uintptr_t)done[i].buf;
+
+		if (i + PREFETCH_AHEAD < n)
+			rte_prefetch0((void *)(uintptr_t)done[i + PREFETCH_AHEAD].buf);
+		rx_fill(q, &done[i], m);
+		pkts[i] = m;
+	}
+}
+
 static uint16_t
 rx_some(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rxlab_completion done[RXLAB_BURST];
 	struct rxlab_refill refill;
-	uint16_t received, i;
+	uint16_t received;
 	bool dry = h->nb_spares < n && !rx_top_up(q, h, n);
 
 	received = rxlab_rx_burst(h->ring, done, n, (const uint64_t *)h->spares, h->nb_spares, &refill);
 	if (unlikely(dry && refill.lacks))
 		__atomic_fetch_add(q->nombuf, 1, __ATOMIC_RELAXED);
 	h->nb_spares -= refill.used;
+	rx_hand_over(q, done, pkts, received);
+	return received;
+}
 
-	for (i = 0; i < RTE_MIN(received, PREFETCH_AHEAD); i++)
-		rte_prefetch0((void *)(uintptr_t)done[i].buf);
-	for (i = 0; i < received; i++) {
-		struct rte_mbuf *m = (struct rte_mbuf *)(uintptr_t)done[i].buf;
+/* As a burst of one call into the library, but waits for frames that the card keeps; -ENOTSUP if it keeps none. */
+int
+rxlab_rx_pkt_wait(struct rxlab_rx_queue *q, struct rte_mbuf **pkts, uint16_t n, uint32_t wait_us)
+{
+	struct rxlab_rx_half *h = &q->halves[0];
+	struct rxlab_completion done[RXLAB_BURST];
+	struct rxlab_refill refill;
+	bool dry = h->nb_spares < n && !rx_top_up(q, h, n);
+	int received;
 
-		if (i + PREFETCH_AHEAD < received)
-			rte_prefetch0((void *)(uintptr_t)done[i + PREFETCH_AHEAD].buf);
-		rx_fill(q, &done[i], m);
-		pkts[i] = m;
-	}
+	received = rxlab_rx_wait(h->ring, done, n, (const uint64_t *)h->spares, h->nb_spares, &refill, wait_us);
+	if (received < 0)
+		return received;
+	if (unlikely(dry && refill.lacks))
+		__atomic_fetch_add(q->nombuf, 1, __ATOMIC_RELAXED);
+	h->nb_spares -= refill.used;
+	rx_hand_over(q, done, pkts, (uint16_t)received);
 	return received;
 }
 

@@ -184,6 +184,22 @@ put(const struct rxlab_dev *d, struct sink *sink, const char *direction, int que
 	}
 }
 
+/* What the card uses at the moment, and at the most since the start: no counts, so a reset changes nothing. */
+static void
+put_level(const struct rxlab_dev *d, struct sink *sink, uint32_t level)
+{
+	unsigned int i = sink->n++;
+
+	if (i >= sink->size)
+		return;
+	if (sink->names != NULL)
+		snprintf(sink->names[i].name, sizeof(sink->names[i].name), "rx_%s", d->level_names[level]);
+	if (sink->xstats != NULL) {
+		sink->xstats[i].id = i;
+		sink->xstats[i].value = __atomic_load_n(&d->now.nic.levels[level], __ATOMIC_RELAXED);
+	}
+}
+
 static int
 walk(const struct rte_eth_dev *dev, struct sink *sink)
 {
@@ -205,6 +221,8 @@ walk(const struct rte_eth_dev *dev, struct sink *sink)
 			put(d, sink, "tx", q, &c);
 		}
 	}
+	for (i = 0; i < d->nb_levels; i++)
+		put_level(d, sink, i);
 	return (int)sink->n;
 }
 

@@ -59,6 +59,7 @@ static void
 add_port(const struct rte_eth_dev *dev, struct rte_tel_data *data)
 {
 	const struct rxlab_dev *d = rxlab_dev_of(dev);
+	uint32_t i;
 
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "name", dev->data->name);
@@ -73,6 +74,8 @@ add_port(const struct rte_eth_dev *dev, struct rte_tel_data *data)
 		rte_tel_data_add_dict_uint(data, "flow_rules", rxlab_flow_rules(d->port));
 	rte_tel_data_add_dict_int(data, "started", dev->data->dev_started);
 	rte_tel_data_add_dict_int(data, "link", dev->data->dev_link.link_status);
+	for (i = 0; i < d->nb_levels; i++)
+		rte_tel_data_add_dict_uint(data, d->level_names[i], __atomic_load_n(&d->now.nic.levels[i], __ATOMIC_RELAXED));
 	add_outcomes(d, -1, data);
 }
 

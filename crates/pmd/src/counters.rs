@@ -10,6 +10,8 @@ use crate::limits::QUEUES;
 pub const OUTCOMES: usize = 12;
 /// Named counters of a host half.
 pub const HOST_COUNTERS: usize = 8;
+/// Named levels of a NIC half.
+pub const LEVELS: usize = 4;
 
 /// Counters of an Rx queue, written by the NIC core.
 #[repr(C)]
@@ -40,7 +42,7 @@ pub struct HostCounters {
     pub value: [AtomicU64; HOST_COUNTERS],
 }
 
-/// All counters of a port. They begin at zero. The NIC core alone writes those of `rx` and `tx`.
+/// All counters of a port. They begin at zero. The NIC core alone writes those of `rx`, `tx` and `levels`.
 #[repr(C)]
 pub struct Counters {
     /// Rx queues.
@@ -49,6 +51,9 @@ pub struct Counters {
     pub tx: [TxCounters; QUEUES],
     /// Host halves.
     pub host: [HostCounters; QUEUES],
+    /// How much of something the NIC half uses, by number; the names depend on the interface. No counts: they go up and
+    /// down, and begin anew with each start.
+    pub levels: [AtomicU64; LEVELS],
 }
 
 const _: () = assert!(OUTCOMES == Outcome::ALL.len());

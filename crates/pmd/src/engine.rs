@@ -2,6 +2,7 @@
 
 mod burst;
 mod flight;
+pub(crate) mod levels;
 mod near;
 pub(crate) mod pipeline;
 mod receive;
@@ -105,6 +106,7 @@ impl Engine {
         self.flight = Flight::default();
         self.near.tags = None;
         self.near.rings = None;
+        levels::forget(self.near.counters);
     }
 
     /// Begins the NIC core's work, if there are rings.
@@ -117,7 +119,7 @@ impl Engine {
         self.running = false;
         if let Some(rings) = &mut self.near.rings {
             self.flight.clear();
-            rings.stop();
+            rings.stop(self.near.counters);
         }
     }
 
@@ -174,7 +176,7 @@ impl Engine {
         let came = self.receive();
         let went = self.transmit();
         if let Some(rings) = &mut self.near.rings {
-            rings.poll();
+            rings.poll(self.near.counters);
         }
         came || went
     }

@@ -26,7 +26,7 @@ pub use queue::*;
 pub use shared::*;
 
 // The types and constants of these calls.
-pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, OUTCOMES, RxCounters, TxCounters};
+pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, LEVELS, OUTCOMES, RxCounters, TxCounters};
 pub use crate::limits::{HALVES, QUEUES, TAG, THREADS};
 pub use crate::lower::{Lower, LowerFrame};
 pub use nic::{Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, MACS, META};

@@ -17,6 +17,7 @@ use packet::{Fields, Rss};
 
 use crate::args::{Args, Source};
 use crate::counters::Counters;
+use crate::engine::levels::Levels;
 use crate::engine::rings::Rings;
 use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
@@ -138,12 +139,14 @@ impl Port {
         let layout = self.layout(start);
         let Built { hosts, nic, tx } = layout.build(region)?;
         let (front, passes) = (self.args.front() as u16, self.args.emulate);
+        let levels = Levels::of(&nic, self.args.levels());
         let mut rings = Rings {
             m: region.view_of(),
             nic,
             tx,
             sent: Rings::sent(),
             halves: layout.halves(),
+            levels,
             front,
             passes,
         };

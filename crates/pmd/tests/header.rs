@@ -61,6 +61,7 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         "TAG",
         "OUTCOMES",
         "HOST_COUNTERS",
+        "LEVELS",
         "MACS",
         "GROUPS",
         "RETA",

@@ -225,6 +225,7 @@ impl Spec for Sizes {
         today: Today::No,
         descriptors: "ring",
         counters: &["debts", "faults"],
+        levels: &[],
         many_pollers: false,
         pointers: true,
         coherent: true,

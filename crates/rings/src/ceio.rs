@@ -40,6 +40,13 @@
 //! unread in `fast` when the first of its kept frames was drained and none was released meanwhile (Q3). Its credits
 //! go to the others. Every `recall` one inactive flow with frames comes back, in turn.
 //!
+//! **Kinds.** A flow that bypasses cores leaves its frames unread for long, so it is to have no credits (§4.1). Who knows
+//! it says so: by `kind` for all flows of the port, or by `bypass_mark`, with which a flow rule marks its frames. Such
+//! frames are kept and drained as those without a credit, and give up what credits their flow has. Marked frames and
+//! others that share a flow, by their queue or hash, keep one order: so the others take the slow path meanwhile. Metadata lies where a
+//! mark would, and the same number counts as one. Otherwise flows are `detected` by their unread frames, as above;
+//! `involved` ones are not.
+//!
 //! **Congestion.** From half of the card's memory on `kept` says so, which a sender's congestion control is to hear.
 //!
 //! **Stop and start.** The card forgets what it kept for a stopped queue; what was published is the core's to drain.
@@ -48,13 +55,14 @@
 //! **Outcomes.** `nic_memory_full`: the card's memory is full. `no_buffer`: before the queue's first buffer is posted
 //! nobody knows how long a frame may be.
 //!
-//! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`; the card's memory: `ceio/elastic.rs`; host half: `ceio/host.rs`;
+//! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`, their kinds: `ceio/kinds.rs`; the card's memory: `ceio/elastic.rs`; host half: `ceio/host.rs`;
 //! NIC half: `ceio/nic.rs`.
 
 pub mod credits;
 mod elastic;
 mod flows;
 mod host;
+mod kinds;
 mod nic;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
@@ -67,6 +75,7 @@ use flows::Flows;
 
 pub use elastic::SLOT;
 pub use host::HostHalf;
+pub use kinds::{Kind, Mark};
 pub use nic::NicHalf;
 
 // ## Words
@@ -137,6 +146,10 @@ pub struct Sizes {
     pub idle: Ps,
     /// The time between two flows that become active again.
     pub recall: Ps,
+    /// What is known of the flows.
+    pub kind: Kind,
+    /// The mark of frames whose flows bypass cores.
+    pub bypass_mark: Mark,
 }
 
 impl Default for Sizes {
@@ -153,13 +166,16 @@ impl Default for Sizes {
             drain: 32,
             idle: Ps::from_us(1_000_000),
             recall: Ps::from_us(100),
+            kind: Kind::Detected,
+            bypass_mark: Mark(None),
         }
     }
 }
 
 impl Parameters for Sizes {
     fn params(&mut self) -> Vec<Param<'_>> {
-        let Sizes { ring, flows, credits, nic_memory, release, drain, idle, recall } = self;
+        let Sizes { ring, flows, credits, nic_memory, release, drain, idle, recall, kind, bypass_mark } =
+            self;
         vec![
             Param::ring("ring", ring, "descriptors of a core"),
             Param::new("flows", flows, "flows of a queue, told apart by their hash"),
@@ -169,6 +185,8 @@ impl Parameters for Sizes {
             Param::new("drain", drain, "kept frames of a queue that are on their way at a time"),
             Param::new("idle_ns", idle, "a flow without frames for so long is inactive"),
             Param::new("recall_ns", recall, "time between two flows that become active again"),
+            Param::new("kind", kind, "whether flows that bypass cores are detected, or all are of a kind"),
+            Param::new("bypass_mark", bypass_mark, "mark of frames whose flows bypass cores"),
         ]
     }
 
@@ -222,6 +240,7 @@ impl Spec for Sizes {
         today: Today::No,
         descriptors: "ring",
         counters: &["slow", "congested", "debts", "faults"],
+        levels: &["nic_memory_slots", "nic_memory_most", "credits_in_use"],
         many_pollers: false,
         pointers: false,
         coherent: false,

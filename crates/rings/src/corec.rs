@@ -164,6 +164,7 @@ impl Spec for Sizes {
         today: Today::Driver,
         descriptors: "ring",
         counters: &["claims", "failed_claims", "deferred_releases", "debts", "faults"],
+        levels: &[],
         many_pollers: true,
         pointers: false,
         coherent: false,

@@ -154,6 +154,7 @@ impl Spec for Sizes {
         today: Today::Yes,
         descriptors: "ring",
         counters: &["lock_taken", "lock_waits", "debts", "faults"],
+        levels: &[],
         many_pollers: true,
         pointers: false,
         coherent: false,

@@ -185,6 +185,7 @@ impl Spec for Sizes {
             "debts",
             "faults",
         ],
+        levels: &[],
         many_pollers: false,
         pointers: true,
         coherent: false,

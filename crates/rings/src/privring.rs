@@ -79,6 +79,7 @@ impl Spec for Sizes {
         today: Today::Yes,
         descriptors: "ring",
         counters: &["debts", "faults"],
+        levels: &[],
         many_pollers: false,
         pointers: true,
         coherent: false,

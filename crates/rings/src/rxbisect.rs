@@ -171,6 +171,7 @@ impl Spec for Sizes {
         today: Today::No,
         descriptors: "bx",
         counters: &["foreign", "debts", "faults"],
+        levels: &[],
         many_pollers: false,
         pointers: true,
         coherent: false,

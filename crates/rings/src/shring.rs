@@ -144,6 +144,7 @@ impl Spec for Sizes {
         today: Today::No,
         descriptors: "completions",
         counters: &["lock_taken", "lock_waits", "debts", "faults"],
+        levels: &[],
         many_pollers: false,
         pointers: true,
         coherent: false,

@@ -104,6 +104,16 @@ impl Args {
         self.names().counters.get(i).map(CString::as_c_str)
     }
 
+    /// The name of a NIC half's level.
+    pub(crate) fn level(&self, i: usize) -> Option<&'static CStr> {
+        self.names().levels.get(i).map(CString::as_c_str)
+    }
+
+    /// Names of all of them.
+    pub(crate) fn levels(&self) -> &'static [&'static str] {
+        self.iface.about().levels
+    }
+
     fn names(&self) -> &'static Names {
         let mine = Interface::ALL.iter().position(|about| about.name == self.iface.about().name);
         &NAMES[mine.unwrap_or_default()]
@@ -114,13 +124,15 @@ impl Args {
 struct Names {
     name: CString,
     counters: Vec<CString>,
+    levels: Vec<CString>,
 }
 
 impl Names {
     fn of(about: &About) -> Names {
         // Names have no zero byte.
         let text = |name: &str| CString::new(name).unwrap_or_default();
-        Names { name: text(about.name), counters: about.counters.iter().map(|name| text(name)).collect() }
+        let texts = |names: &[&str]| names.iter().map(|name| text(name)).collect();
+        Names { name: text(about.name), counters: texts(about.counters), levels: texts(about.levels) }
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is taken, what is refused, and what follows from it.
 
-use rings::{Host, Interface};
+use rings::{Host, Interface, Nic};
 
 use super::*;
 
@@ -43,11 +43,14 @@ fn counters_are_named_as_the_rings_name_them() {
         assert_eq!((interface.name(), args.iface().to_str()), (about.name, Ok(about.name)));
         let region = memory::Region::new(72 << 20, memory::Backing::Heap).unwrap();
         let buffers = memory::Space::buffers(&mut &region, &memory::Geometry::dpdk(1)).unwrap();
-        let (hosts, _nic) = rings::receive(&mut &region, &interface, 2, buffers).unwrap();
+        let (hosts, nic) = rings::receive(&mut &region, &interface, 2, buffers).unwrap();
         let theirs: Vec<_> = hosts[0].counters().into_iter().map(|(name, _)| name).collect();
         let ours: Vec<_> = (0..).map_while(|i| args.counter(i)?.to_str().ok()).collect();
         assert_eq!(ours, theirs);
         assert!(ours.len() <= crate::counters::HOST_COUNTERS);
+        let levels: Vec<_> = (0..).map_while(|i| args.level(i)?.to_str().ok()).collect();
+        assert!(levels.iter().all(|name| nic.counters().iter().any(|(theirs, _)| theirs == name)));
+        assert!(levels.len() <= crate::counters::LEVELS);
     }
 }
 

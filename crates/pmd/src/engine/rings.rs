@@ -4,6 +4,7 @@ use memory::native::Foreign;
 use rings::{AnyNic, AnyTxNic, Frame, Nic, Outcome, TxNic};
 
 use super::burst::Burst;
+use super::levels::Levels;
 use crate::View;
 use crate::counters::{Counters, add};
 use crate::halves::RxHalves;
@@ -17,6 +18,7 @@ pub(crate) struct Rings {
     /// Data of the segments to send: an address and nothing in front of it.
     pub(crate) sent: Foreign,
     pub(crate) halves: RxHalves,
+    pub(crate) levels: Levels,
     /// Bytes before each frame: a tag, or none.
     pub(crate) front: u16,
     /// Whether descriptors name buffers that the port below gets, not bytes to copy.
@@ -52,14 +54,16 @@ impl Rings {
     }
 
     /// Sends the notices that are due.
-    pub(super) fn poll(&mut self) {
+    pub(super) fn poll(&mut self, counters: &Counters) {
         self.nic.poll(&mut self.m);
+        self.levels.look(&self.nic, counters);
     }
 
     /// Stops all queues: the host halves may drain.
-    pub(super) fn stop(&mut self) {
+    pub(super) fn stop(&mut self, counters: &Counters) {
         self.tx.tell(&mut self.m);
         self.nic.stop(&mut self.m);
+        self.levels.tell(&self.nic, counters);
     }
 
     /// Stores a burst, queue by queue, each queue's frames in order; how many were delivered.

@@ -38,3 +38,13 @@ pub unsafe extern "C" fn rxlab_host_counter_name(args: *const Args, i: u32) -> *
     // SAFETY: the caller's.
     unsafe { (*args).counter(i as usize) }.map_or(core::ptr::null(), |name| name.as_ptr())
 }
+
+/// The name of a NIC half's level `i`; NULL beyond the last.
+///
+/// # Safety
+/// `args` is from `rxlab_args_new`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_level_name(args: *const Args, i: u32) -> *const c_char {
+    // SAFETY: the caller's.
+    unsafe { (*args).level(i as usize) }.map_or(core::ptr::null(), |name| name.as_ptr())
+}

@@ -2,6 +2,7 @@
 
 use core::ffi::{c_int, c_void};
 
+use memory::{Buf, Ps};
 use rings::{Completion, Segment};
 
 pub use crate::queue::{Give, Refill, RxQueue, TxQueue};
@@ -26,6 +27,48 @@ pub unsafe extern "C" fn rxlab_rx_burst(
         let (received, done) = (*q).burst(out, spares);
         *refill = done;
         received as u16
+    }
+}
+
+/// As [`rxlab_rx_burst`], but waits for frames that the card keeps, `wait_us` at most; -ENOTSUP unless the interface is `ceio`.
+///
+/// # Safety
+/// As [`rxlab_rx_burst`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rx_wait(
+    q: *mut RxQueue,
+    out: *mut Completion,
+    n: u16,
+    spares: *const u64,
+    n_spares: u16,
+    refill: *mut Refill,
+    wait_us: u32,
+) -> c_int {
+    // SAFETY: the caller's; any bytes make a `Completion`.
+    unsafe {
+        let out = core::slice::from_raw_parts_mut(out, usize::from(n));
+        let spares = core::slice::from_raw_parts(spares, usize::from(n_spares));
+        match (*q).recv(out, spares, Ps::from_us(wait_us.into())) {
+            Some((received, done)) => {
+                *refill = done;
+                received as c_int
+            }
+            None => -libc::ENOTSUP,
+        }
+    }
+}
+
+/// Posts `n` buffers of the application's, from the first; how many, or -ENOTSUP unless the interface is `ceio`. No other
+/// call posts any from then on, until the queue has stopped.
+///
+/// # Safety
+/// As [`rxlab_rx_burst`]; `bufs` holds `n` entries, each as large as the pool's and of nobody else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_rx_post(q: *mut RxQueue, bufs: *const u64, n: u16) -> c_int {
+    // SAFETY: the caller's; a `Buf` is laid out as the word in it.
+    unsafe {
+        let bufs = core::slice::from_raw_parts(bufs.cast::<Buf>(), usize::from(n));
+        (*q).post(bufs).map_or(-libc::ENOTSUP, |posted| posted as c_int)
     }
 }
 

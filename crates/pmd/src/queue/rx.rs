@@ -3,7 +3,7 @@
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use memory::Buf;
+use memory::{Buf, Memory, Ps};
 use rings::{AnyHost, Buffers, Completion, Host};
 
 use crate::View;
@@ -69,6 +69,12 @@ impl Buffers<View> for Spares<'_> {
 }
 
 impl Spares<'_> {
+    /// What was done with `given`, the spares at first.
+    #[inline(always)]
+    fn refill(&self, given: &[u64]) -> Refill {
+        Refill { used: (given.len() - self.left.len()) as u16, lacks: self.lacks }
+    }
+
     #[inline(always)]
     fn take_strays(&mut self, out: &mut [Buf]) -> usize {
         if self.strays.is_empty() {
@@ -116,12 +122,40 @@ impl RxQueue {
     pub(crate) fn burst(&mut self, out: &mut [Completion], spares: &[u64]) -> (usize, Refill) {
         let mut bufs = Spares { left: spares, strays: &mut self.strays, lacks: false };
         let n = self.host.rx_burst(&mut self.m, &mut bufs, out);
-        let refill = Refill { used: (spares.len() - bufs.left.len()) as u16, lacks: bufs.lacks };
+        let refill = bufs.refill(spares);
+        self.polled();
+        (n, refill)
+    }
+
+    /// [`burst`](Self::burst) that waits for frames which the card keeps, for `wait` at most; `None` where the interface has no
+    /// such cards.
+    pub(crate) fn recv(
+        &mut self,
+        out: &mut [Completion],
+        spares: &[u64],
+        wait: Ps,
+    ) -> Option<(usize, Refill)> {
+        let AnyHost::Ceio(host) = &mut self.host else { return None };
+        let until = self.m.now() + wait;
+        let mut bufs = Spares { left: spares, strays: &mut self.strays, lacks: false };
+        let n = host.recv(&mut self.m, &mut bufs, out, until);
+        let refill = bufs.refill(spares);
+        self.polled();
+        Some((n, refill))
+    }
+
+    /// Posts buffers of the application's, from the first; how many, or `None` where the interface has no way to.
+    pub(crate) fn post(&mut self, bufs: &[Buf]) -> Option<usize> {
+        let AnyHost::Ceio(host) = &mut self.host else { return None };
+        Some(host.post_recv(&mut self.m, bufs))
+    }
+
+    #[inline(always)]
+    fn polled(&mut self) {
         self.polls = self.polls.wrapping_add(1);
         if self.polls.is_multiple_of(TELL) {
             self.tell();
         }
-        (n, refill)
     }
 
     /// Posts `spares` from the end; buffers still missing and spares used. Counters tell of bursts alone: what a fill in

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test ends where its set-up fails")]
 
+mod ceio;
 mod driver;
 mod flows;
 mod malformed;

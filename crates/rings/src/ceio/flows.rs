@@ -4,6 +4,7 @@ use memory::Ps;
 
 use super::Sizes;
 use super::credits::Credits;
+use super::kinds::Kinds;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
@@ -21,6 +22,7 @@ struct Flow {
 pub(super) struct Flows {
     flows: Vec<Flow>,
     credits: Credits,
+    kinds: Kinds,
     /// Flows of a queue, less one.
     mask: u32,
     release: u32,
@@ -42,6 +44,7 @@ impl Flows {
         Flows {
             flows: vec![Flow::default(); count],
             credits: Credits::new(sizes.credits, count),
+            kinds: Kinds::new(sizes),
             mask: sizes.flows - 1,
             release: sizes.release,
             idle: sizes.idle,
@@ -61,15 +64,27 @@ impl Flows {
         queue * (self.mask + 1) + (rss >> 16 & self.mask)
     }
 
-    /// A frame came: whether it may take the fast path, which costs a credit.
+    /// A frame with this mark came: whether it may take the fast path, which costs a credit.
     #[inline(always)]
-    pub(super) fn admit(&mut self, flow: u32) -> bool {
+    pub(super) fn admit(&mut self, flow: u32, mark: u32) -> bool {
+        if self.kinds.bypasses(mark) {
+            return self.bypass(flow as usize);
+        }
         let one = &mut self.flows[flow as usize];
         one.heard = true;
         if !one.known {
             one.known = self.credits.establish(&[flow as usize]);
         }
         one.kept == 0 && self.credits.spend(flow as usize)
+    }
+
+    /// A frame of a flow that bypasses cores: it has no credits, and is not heard, so that it is not recalled.
+    #[cold]
+    fn bypass(&mut self, flow: usize) -> bool {
+        if self.credits.is_active(flow) {
+            self.retire(flow);
+        }
+        false
     }
 
     /// The host is done with a frame of the fast path; also with one that found no buffer there.
@@ -94,7 +109,7 @@ impl Flows {
     /// A kept frame of the flow is drained while more of its frames than a batch lie unread on the fast path: nobody
     /// processes it.
     pub(super) fn drained(&mut self, flow: u32) {
-        let unread = self.credits.used(flow as usize) > self.release;
+        let unread = self.kinds.detects() && self.credits.used(flow as usize) > self.release;
         if unread && !self.flows[flow as usize].released && self.credits.is_active(flow as usize) {
             self.retire(flow as usize);
         }

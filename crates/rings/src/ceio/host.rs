@@ -1,33 +1,19 @@
 //! The host half of `ceio`: the software ring over the two rings of a queue.
 
+mod entries;
+
 use memory::{Buf, Memory, Ps};
 
 use super::Sizes;
 use crate::contract::{Buffers, Completion, Host, Spec};
 use crate::parts::empties::Producer;
 use crate::parts::entry::{self, FRAME};
+use entries::Entries;
 
 // ## Host half
 
 /// Calls that may pass while the fast ring is never empty, before kept frames are asked for.
 const PATIENCE: u32 = 8;
-
-/// A ring of entries, as its reader has it.
-struct Entries<M: Memory> {
-    words: M::Words<{ entry::WORDS }>,
-    shift: u32,
-    /// Next entry to read. Ours, always fresh.
-    head: u64,
-}
-
-impl<M: Memory> Entries<M> {
-    /// The signal of the next entry, if the NIC has written it.
-    #[inline(always)]
-    fn signal(&self, m: &mut M) -> Option<u64> {
-        let signal = m.acquire(self.words, self.head); // pairs with the publish in `Queue::entry`
-        entry::fresh(signal, self.head, self.shift).then_some(signal)
-    }
-}
 
 /// A core's end of its queue.
 pub struct HostHalf<M: Memory> {
@@ -52,6 +38,8 @@ pub struct HostHalf<M: Memory> {
     slow_first: bool,
     /// Calls since kept frames were asked for.
     calls: u32,
+    /// Whether the application posts all buffers.
+    own: bool,
     /// Frames of the slow path; polls that heard of congestion; entries that named no buffer.
     slow_frames: u64,
     congested: u64,
@@ -66,11 +54,10 @@ impl<M: Memory> HostHalf<M> {
         buffers: M::Buffers,
         sizes: &Sizes,
     ) -> HostHalf<M> {
-        let shift = sizes.ring.trailing_zeros();
         HostHalf {
             producer,
-            fast: Entries { words: fast, shift, head: 0 },
-            slow: Entries { words: slow, shift, head: 0 },
+            fast: Entries::new(fast, sizes.ring),
+            slow: Entries::new(slow, sizes.ring),
             kept,
             asked,
             released,
@@ -84,6 +71,7 @@ impl<M: Memory> HostHalf<M> {
             forgotten: 0,
             slow_first: false,
             calls: 0,
+            own: false,
             slow_frames: 0,
             congested: 0,
             faults: 0,
@@ -96,6 +84,15 @@ impl<M: Memory> HostHalf<M> {
     pub fn async_recv<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
         // What earlier calls handed over is processed.
         self.release(m, self.release);
+        let taken = self.poll(m, bufs, out);
+        if taken == 0 && !out.is_empty() {
+            self.release(m, 1);
+        }
+        taken
+    }
+
+    #[inline(always)]
+    fn poll<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
         let mut taken = 0;
         if self.slow_first {
             taken = self.read_slow(m, out);
@@ -109,15 +106,14 @@ impl<M: Memory> HostHalf<M> {
                 break;
             }
         }
-        if taken == 0 && !out.is_empty() {
-            self.release(m, 1);
-        }
         self.calls += 1;
         if taken < out.len() || self.calls > PATIENCE {
             self.ask(m);
         }
-        let owed = self.owed();
-        self.producer.pay(m, bufs, owed);
+        if !self.own {
+            let owed = self.owed();
+            self.producer.pay(m, bufs, owed);
+        }
         taken
     }
 
@@ -130,24 +126,24 @@ impl<M: Memory> HostHalf<M> {
         until: Ps,
     ) -> usize {
         let mut taken = self.async_recv(m, bufs, out);
-        while taken < out.len() && self.slow.head != self.wanted && m.now() < until {
+        // They need buffers, and an application that posts them may have none there.
+        while taken < out.len() && self.slow.head != self.wanted && self.owed() < self.ring && m.now() < until
+        {
             m.idle();
-            taken += self.async_recv(m, bufs, &mut out[taken..]);
+            taken += self.poll(m, bufs, &mut out[taken..]);
         }
         taken
     }
 
-    /// Posts a buffer of the application's, to receive into it: nothing is copied (§5). An application that posts all
-    /// of them itself calls the others with [`Buffers`] that have none to take.
-    ///
-    /// # Errors
-    /// The ring is full; the buffer comes back.
-    pub fn post_recv(&mut self, m: &mut M, buf: Buf) -> Result<(), Buf> {
-        if self.owed() == 0 {
-            return Err(buf);
-        }
-        self.producer.post(m, buf);
-        Ok(())
+    /// Posts buffers of the application's, to receive into them: nothing is copied (§5). How many the ring had room for;
+    /// the others stay the application's. From the first call on the application posts all of them, and other calls take
+    /// none, until the queue is filled anew.
+    pub fn post_recv(&mut self, m: &mut M, bufs: &[Buf]) -> usize {
+        self.own = true;
+        let room = usize::try_from(self.owed()).unwrap_or(usize::MAX);
+        let n = bufs.len().min(room);
+        self.producer.post(m, &bufs[..n]);
+        n
     }
 
     /// Descriptors that the NIC has used, as far as this core knows, and that are not posted anew.
@@ -264,6 +260,7 @@ impl<M: Memory> Host<M> for HostHalf<M> {
     }
 
     fn fill<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B) -> usize {
+        self.own = false;
         let owed = self.owed();
         self.producer.pay(m, bufs, owed) as usize
     }

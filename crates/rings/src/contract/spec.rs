@@ -44,6 +44,8 @@ pub struct About {
     pub descriptors: &'static str,
     /// What a host half counts, in the order of [`Host::counter`].
     pub counters: &'static [&'static str],
+    /// What of a NIC half's counters says how much of something is in use, or was at the most.
+    pub levels: &'static [&'static str],
     /// Whether several cores may poll one ring, and receive each other's frames ([`Parameters::pollers`]).
     pub many_pollers: bool,
     /// Whether its NIC half may pass a frame by pointer ([`crate::Rest::Buffer`]), as an emulated NIC does.

@@ -100,10 +100,15 @@ impl<M: Memory> Producer<M> {
         owed
     }
 
-    /// Posts one buffer; the ring has room for it.
-    pub(crate) fn post(&mut self, m: &mut M, buf: Buf) {
-        m.write(self.descriptor, self.tail, [buf.0]);
-        self.tail = self.tail.wrapping_add(1);
+    /// Posts these buffers; the ring has room for them.
+    pub(crate) fn post(&mut self, m: &mut M, bufs: &[Buf]) {
+        if bufs.is_empty() {
+            return;
+        }
+        for buf in bufs {
+            m.write(self.descriptor, self.tail, [buf.0]);
+            self.tail = self.tail.wrapping_add(1);
+        }
         m.ring(self.doorbell, self.tail); // pairs with the acquire in `Consumer::refresh`
     }
 

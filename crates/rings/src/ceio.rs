@@ -40,7 +40,9 @@
 //! unread in `fast` when the first of its kept frames was drained and none was released meanwhile (Q3). Its credits
 //! go to the others. Every `recall` one inactive flow with frames comes back, in turn.
 //!
-//! **Congestion.** From half of the card's memory on `kept` says so, which a sender's congestion control is to hear.
+//! **Congestion.** A queue is congested while its frames are kept faster than they are drained, and all are from half of
+//! the card's memory on. `kept` says so, and the card marks what comes for them ([`Nic::is_congested`](crate::Nic)), which
+//! a sender's congestion control hears (Q2).
 //!
 //! **Stop and start.** The card forgets what it kept for a stopped queue; what was published is the core's to drain.
 //! Both stand at the sum of what both rings have read, as in `parts/empties.rs`.
@@ -48,9 +50,11 @@
 //! **Outcomes.** `nic_memory_full`: the card's memory is full. `no_buffer`: before the queue's first buffer is posted
 //! nobody knows how long a frame may be.
 //!
-//! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`; the card's memory: `ceio/elastic.rs`; host half: `ceio/host.rs`;
+//! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`; the card's memory: `ceio/elastic.rs`;
+//! its congestion: `ceio/behind.rs`; host half: `ceio/host.rs`;
 //! NIC half: `ceio/nic.rs`.
 
+mod behind;
 pub mod credits;
 mod elastic;
 mod flows;

@@ -90,7 +90,7 @@ fn engine(s: &Scenario, mut layout: Layout) -> Engine {
         sim = sim.emulated(&s.server, s.nic_cores().len() as u32);
         window = window.min(s.server.emulator_window());
     }
-    if s.pauses || !s.peers.is_empty() {
+    if s.pauses || s.peers.iter().any(|peer| !peer.borrow().is_endless()) {
         sim.standstill.pause = s.server.pause();
     }
     Engine::new(sim, window)

@@ -37,6 +37,9 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
         ));
     }
     let wires = s.sources.len().max(s.peers.len());
+    if !s.peers.is_empty() && (s.emulated || s.server.nic_core().is_some()) {
+        return bad("hosts that answer are on the wire of a card; allowed: no core that plays it".into());
+    }
     if wires != s.port_cores.len() {
         return bad(format!(
             "{wires} ports with traffic; allowed: {}, as many as have cores",

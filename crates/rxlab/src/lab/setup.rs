@@ -124,8 +124,15 @@ pub(crate) struct Setup {
     /// Threads of the other socket on this one's memory: stream:N or pagerank:N
     #[arg(long, value_name = "WHO:N", help_heading = "Server")]
     pub antagonist: Option<String>,
+    /// Hosts that send by windows and answer to drops and marks, in place of --rate: dctcp:SENDERS of each port, one to a core in
+    /// turn with --steer port, [+SENDERS..], each with ,from=US ,until=US, the first with ,rtt=US ,mark=KIB ,queue=KIB
+    #[arg(long, value_name = "dctcp:N", help_heading = "Traffic")]
+    pub senders: Option<String>,
+    /// HostCC: the host samples its IIO buffer every US microseconds, and marks what --senders send while it is congested
+    #[arg(long, value_name = "US", requires = "senders", help_heading = "Server")]
+    pub hostcc: Option<u64>,
     /// RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
-    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,from=US ,until=US
+    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,from=US ,until=US; more of them behind +
     #[arg(long, value_name = "FLOWS:GBPS", help_heading = "Traffic")]
     pub bypass: Option<String>,
     #[command(flatten)]

@@ -1,7 +1,8 @@
-//! What a card writes into host memory for a flow that no core receives.
+//! What a card writes into host memory for a flow that no core receives, and what such writes do to the IIO buffer.
 
 use super::View;
 use crate::machine::layout::Table;
+use crate::machine::pcie::Beside;
 use crate::scenario::bypass::Placed;
 
 impl View {
@@ -25,6 +26,23 @@ impl View {
             Placed::Cache => machine.dma_write(first, last - first + 1, partial, at),
             Placed::Memory => machine.dma_write_past(first, last, partial, at),
         }
-        self.clock = machine.links[port].write_beside(at, u64::from(len));
+        self.clock = machine.links[port].write_beside(Beside::Remote, at, u64::from(len));
+    }
+
+    /// Lines that cards have written; of those in the sample, how many the LLC had, and how many took the place of others.
+    pub(crate) fn written_lines(&self) -> [u64; 3] {
+        let counts = self.sim().counts();
+        [self.machine().dma_lines, counts.dma_write_hits, counts.dma_write_misses]
+    }
+
+    /// Lines in the IIO buffer where so many are written in a ps, and so many of them take the place of others (A131).
+    pub(crate) fn iio_lines(&self, written: f64, placed: f64) -> f64 {
+        let machine = self.machine();
+        written * machine.costs.write as f64 + placed * machine.dram_latency() as f64
+    }
+
+    /// The same at the slot's line rate, with all lines in place.
+    pub(crate) fn iio_lines_at_line_rate(&self) -> f64 {
+        self.iio_lines(self.machine().line_rate, 0.0)
     }
 }

@@ -10,11 +10,17 @@ use crate::fail::Fail;
 const ALLOWED: &str =
     "FLOWS:GBPS[,message=BYTES][,batch=WRITES][,region=KIB][,to=cache|memory][,from=US][,until=US]";
 
-/// `8:10`, `2:40,message=1048576,to=memory`: so many flows of so many Gbps on each of `ports` ports.
+/// `8:10`, `2:40,message=1048576,to=memory`, `1:5+2:9,from=30`: so many flows of so many Gbps on each of `ports` ports.
 ///
 /// # Errors
 /// Names what is allowed.
 pub(super) fn read(text: &str, ports: u32) -> Result<Vec<Bypass>, Fail> {
+    let groups = text.split('+').map(|group| one(group, ports));
+    Ok(groups.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// Flows that are alike.
+fn one(text: &str, ports: u32) -> Result<Vec<Bypass>, Fail> {
     let refused = || Fail::new(format!("--bypass {text}: allowed: {ALLOWED}"));
     let mut parts = text.split(',');
     let (flows, gbps) = parts.next().and_then(|head| head.split_once(':')).ok_or_else(refused)?;
@@ -84,6 +90,11 @@ mod tests {
             until: Ps::from_us(9),
         };
         assert_eq!(flows[3], expected);
+        let two = read("1:2+2:3,from=7", 1).unwrap();
+        assert_eq!(
+            two.iter().map(|f| (f.gbps, f.from)).collect::<Vec<_>>(),
+            [(2.0, Ps::ZERO), (3.0, Ps::from_us(7)), (3.0, Ps::from_us(7))]
+        );
         for bad in
             ["", "2", "2:", ":3", "0:3", "17:3", "2:x", "2:3,to=disk", "2:3,message", "2:3,size=1", "-1:3"]
         {

@@ -14,6 +14,7 @@ use super::{Ready, Setup, names};
 use crate::fail::Fail;
 use crate::lab::capture;
 use crate::lab::ports::Ports;
+use crate::lab::senders::Senders;
 use crate::lab::span;
 
 /// The load offered unless told otherwise, of line rate: at line rate itself a backlog never drains, and what one
@@ -77,7 +78,21 @@ impl Setup {
         let rules = self.rules.read(flows)?;
         let bypass = self.bypass.as_deref().map(|text| bypass::read(text, ports.count())).transpose()?;
         let bypass = bypass.unwrap_or_default();
-        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, bypass, rules, span, setup: self })
+        let senders = self.senders.as_deref().map(|text| Senders::read(text, self.hostcc)).transpose()?;
+        Ok(Ready {
+            server,
+            workload,
+            rate,
+            ports,
+            app,
+            steer,
+            antagonist,
+            bypass,
+            senders,
+            rules,
+            span,
+            setup: self,
+        })
     }
 
     /// The server, with the ways and on the node asked for.

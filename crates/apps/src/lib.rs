@@ -19,6 +19,8 @@ pub mod lb;
 pub mod nat;
 pub mod nf;
 pub mod table;
+pub mod udp_echo;
+pub mod vxlan;
 mod worker;
 
 pub use antagonist::{Antagonist, AntagonistKind};

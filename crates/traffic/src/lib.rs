@@ -167,8 +167,8 @@ impl Workload {
             Workload::Pcap(trace, arrivals) => {
                 Box::new(replay::Replay::new(trace.clone(), *arrivals, line, rate, seed))
             }
-            Workload::Generated(spec @ Spec { sizes: Sizes::Kv { put_percent, objects }, .. }) => {
-                Box::new(requests::Requests::new(spec, (*put_percent, *objects), line, rate, seed))
+            Workload::Generated(spec @ Spec { sizes: Sizes::Kv { put_percent, objects, protocol }, .. }) => {
+                Box::new(requests::Requests::new(spec, (*put_percent, *objects, *protocol), line, rate, seed))
             }
             Workload::Generated(spec) => Box::new(generate::Generator::new(spec, line, rate, seed)),
         }
@@ -178,7 +178,7 @@ impl Workload {
 impl Spec {
     /// A put of each key that the requests of one port ask for, then nothing; `None` where there are no requests.
     pub fn puts(&self, seed: u64) -> Option<Box<dyn Source>> {
-        let Sizes::Kv { objects, .. } = self.sizes else { return None };
-        Some(Box::new(requests::Requests::puts(self, objects, seed)))
+        let Sizes::Kv { objects, protocol, .. } = self.sizes else { return None };
+        Some(Box::new(requests::Requests::puts(self, (objects, protocol), seed)))
     }
 }

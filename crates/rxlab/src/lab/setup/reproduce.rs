@@ -62,6 +62,9 @@ impl Ready {
         if let Some(bypass) = &s.bypass {
             map.insert("bypass".into(), bypass.clone().into());
         }
+        if let Some(room) = s.room {
+            map.insert("room".into(), room.into());
+        }
         for (name, value) in s.rules.flags() {
             map.insert(name.replace('-', "_"), value.into());
         }
@@ -109,6 +112,9 @@ impl Ready {
         flag("tx-ring", &s.tx_ring);
         if let Some(pool) = s.pool {
             flag("pool", &pool);
+        }
+        if let Some(room) = s.room {
+            flag("room", &room);
         }
         if let Some(antagonist) = &s.antagonist {
             flag("antagonist", antagonist);

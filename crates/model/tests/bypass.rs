@@ -11,7 +11,17 @@ use traffic::{Line, Phases, Rate, Source, Spec, Workload};
 /// A flow of 64 KiB writes into 16 MiB, eight to an immediate, over the whole run.
 fn flow(gbps: f64, placed: Placed) -> Bypass {
     let (from, until) = (Ps::ZERO, Ps::from_us(1_000_000));
-    Bypass { port: 0, gbps, message: 65_536, batch: 8, region: 16 << 20, placed, from, until }
+    Bypass {
+        port: 0,
+        gbps,
+        message: 65_536,
+        batch: 8,
+        region: 16 << 20,
+        placed,
+        keeps_credits: false,
+        from,
+        until,
+    }
 }
 
 fn frames(server: &Server, gbps: f64, seed: u64) -> Box<dyn Source> {

@@ -51,7 +51,7 @@
 //! nobody knows how long a frame may be.
 //!
 //! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`; the card's memory: `ceio/elastic.rs`;
-//! its congestion: `ceio/behind.rs`; host half: `ceio/host.rs`;
+//! its congestion: `ceio/behind.rs`; priorities: `ceio/priority.rs`; host half: `ceio/host.rs`;
 //! NIC half: `ceio/nic.rs`.
 
 mod behind;
@@ -60,6 +60,7 @@ mod elastic;
 mod flows;
 mod host;
 mod nic;
+mod priority;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
@@ -72,6 +73,7 @@ use flows::Flows;
 pub use elastic::SLOT;
 pub use host::HostHalf;
 pub use nic::NicHalf;
+pub use priority::Priority;
 
 // ## Words
 
@@ -137,6 +139,8 @@ pub struct Sizes {
     pub release: u32,
     /// Kept frames of a queue that are on their way at a time.
     pub drain: u32,
+    /// Which flows the fast path is for.
+    pub priority: Priority,
     /// A flow without frames for so long is inactive.
     pub idle: Ps,
     /// The time between two flows that become active again.
@@ -155,6 +159,7 @@ impl Default for Sizes {
             nic_memory: NicMemory { slots: 64 * MIB },
             release: 32,
             drain: 32,
+            priority: Priority::Lazy,
             idle: Ps::from_us(1_000_000),
             recall: Ps::from_us(100),
         }
@@ -163,7 +168,7 @@ impl Default for Sizes {
 
 impl Parameters for Sizes {
     fn params(&mut self) -> Vec<Param<'_>> {
-        let Sizes { ring, flows, credits, nic_memory, release, drain, idle, recall } = self;
+        let Sizes { ring, flows, credits, nic_memory, release, drain, priority, idle, recall } = self;
         vec![
             Param::ring("ring", ring, "descriptors of a core"),
             Param::new("flows", flows, "flows of a queue, told apart by their hash"),
@@ -171,6 +176,11 @@ impl Parameters for Sizes {
             Param::new("nic_memory", nic_memory, "MiB of the card's own memory"),
             Param::new("release", release, "frames that a core processes before it releases their credits"),
             Param::new("drain", drain, "kept frames of a queue that are on their way at a time"),
+            Param::new(
+                "priority",
+                priority,
+                "how flows come to have the fast path: by lazy release, or by PIAS",
+            ),
             Param::new("idle_ns", idle, "a flow without frames for so long is inactive"),
             Param::new("recall_ns", recall, "time between two flows that become active again"),
         ]

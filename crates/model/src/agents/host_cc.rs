@@ -9,7 +9,7 @@ use memory::Memory;
 
 use crate::engine::view::View;
 
-/// Lines at which HostCC sees congestion, in those of line rate without any: its authors take 70 where 65 are usual (A131).
+/// Lines at which HostCC sees congestion, in those of line rate without any: its authors take 70 where 65 are usual (A151).
 const THRESHOLD: f64 = 70.0 / 65.0;
 
 /// What it has seen.

@@ -61,7 +61,7 @@ impl Allocated {
         let takers = takers.sum::<usize>() as u32;
         let caches = pool::build(space, count, takers + 1, pool::CACHE.min(count))?;
         if let [one, other] = ports.as_mut_slice()
-            && !s.peers.is_empty()
+            && s.peers.iter().any(|peer| !peer.borrow().is_endless())
         {
             // A router: what comes from one host goes to the other.
             std::mem::swap(&mut one.host_txs, &mut other.host_txs);

@@ -41,6 +41,7 @@ impl Run {
         if s.interface.card_bytes() > 0 {
             s.server.give_card_memory()?;
         }
+        let credits = lend(s);
         let peers = s.peers.iter().cloned().map(Wire::Peer);
         let wires = std::mem::take(&mut s.sources).into_iter().map(Wire::Source).chain(peers);
         let s = &*s;
@@ -64,7 +65,7 @@ impl Run {
             crew.port(Plug { port: port as u32, queues, first, buffers }, rings, wire)?;
             first += usize::from(queues);
         }
-        crew.bypass(regions)?;
+        crew.bypass(regions, credits)?;
         let (engine, book) = crew.start()?;
         Ok(Run {
             engine,
@@ -77,6 +78,17 @@ impl Run {
             nic_cores: s.nic_cores(),
         })
     }
+}
+
+/// Where a card has credits: what a flow gets that no core receives and that keeps its share. The receive queues have so
+/// much less.
+fn lend(s: &mut Scenario) -> Option<u32> {
+    let queues = s.port_cores.first().copied().unwrap_or(1);
+    let kept = s.bypass.iter().filter(|flow| flow.port == 0 && flow.keeps_credits).count() as u32;
+    let rings::Interface::Ceio(sizes) = &mut s.setting.interface else { return None };
+    let each = sizes.credits / (queues * sizes.flows + kept);
+    sizes.credits -= each * kept;
+    Some(each)
 }
 
 /// The simulation of what has been allocated, without agents.
@@ -169,12 +181,13 @@ impl Crew<'_> {
     }
 
     /// Starts the flows that no core receives, behind all cards.
-    fn bypass(&mut self, regions: Vec<Region>) -> Result<(), Error> {
+    fn bypass(&mut self, regions: Vec<Region>, credits: Option<u32>) -> Result<(), Error> {
         let buffer = self.s.server.constants.nic.buffer_kib.value * 1024.0;
         for (flow, region) in self.s.bypass.iter().copied().zip(regions) {
             let book = self.book.clone();
-            self.engine
-                .spawn(Agent::Bypass(flow.port), move |m| bypass::work(m, flow, region, buffer, &book))?;
+            let credits = credits.map(|each| if flow.keeps_credits { each } else { 0 });
+            let write = move |m: &mut View| bypass::work(m, flow, region, (buffer, credits), &book);
+            self.engine.spawn(Agent::Bypass(flow.port), write)?;
         }
         Ok(())
     }

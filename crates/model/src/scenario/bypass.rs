@@ -30,6 +30,9 @@ pub struct Bypass {
     pub region: u64,
     /// Where they go.
     pub placed: Placed,
+    /// Of a card with credits: whether it keeps its share of them. Else it is found inactive, and others have it
+    /// (CEIO, section 4.1, Q3).
+    pub keeps_credits: bool,
     /// When it starts and stops.
     pub from: Ps,
     /// See `from`.

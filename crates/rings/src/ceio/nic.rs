@@ -150,7 +150,7 @@ impl<M: Memory> Queue<M> {
     #[inline(always)]
     fn deliver(&mut self, m: &mut M, b: M::Buffers, flows: &mut Flows, frame: &Frame<'_>) -> Result<(), u32> {
         let flow = flows.of(self.number, frame.rss());
-        if !flows.admit(flow) {
+        if !flows.admit(flow, frame.len()) {
             return Err(flow);
         }
         let Ok(buf) = self.consumer.peek(m, b, frame, Outcome::NoBuffer) else {

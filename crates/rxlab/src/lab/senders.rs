@@ -7,7 +7,7 @@ use traffic::{Network, Sender};
 use crate::fail::Fail;
 
 const ALLOWED: &str = "dctcp:SENDERS[+SENDERS..], each with [,from=US][,until=US], the first with [,rtt=US][,mark=KIB][,queue=KIB]";
-/// The round trip unless told otherwise, us (A130).
+/// The round trip unless told otherwise, us (A150).
 const RTT: u64 = 10;
 /// Senders of a port.
 const MOST: usize = 1024;

@@ -137,7 +137,7 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "US", requires = "senders", help_heading = "Server")]
     pub hostcc: Option<u64>,
     /// RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
-    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,from=US ,until=US; more of them behind +
+    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,credits=keep|give ,from=US ,until=US; more of them behind +
     #[arg(long, value_name = "FLOWS:GBPS", help_heading = "Traffic")]
     pub bypass: Option<String>,
     #[command(flatten)]

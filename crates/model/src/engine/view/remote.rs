@@ -12,6 +12,24 @@ impl View {
         self.write_beside(t, off, len, placed);
     }
 
+    /// The card keeps a packet of `len` bytes in its own memory, by an engine beside what it receives.
+    pub(crate) fn keep_remote(&mut self, len: u32) {
+        let (at, port) = (self.clock, self.me.port as usize);
+        if let Some(memory) = self.machine().nic_memories.get_mut(port) {
+            memory.write(at, len.into());
+        }
+    }
+
+    /// A packet that it kept goes to `off` of a region in host memory. The agent goes on: reads are under way together.
+    pub(crate) fn drain_remote(&mut self, t: Table, off: u64, len: u32) {
+        let (at, port) = (self.clock, self.me.port as usize);
+        if let Some(memory) = self.machine().nic_memories.get_mut(port) {
+            memory.read(at, len.into());
+        }
+        self.write_remote(t, off, len, Placed::Memory);
+        self.clock = at;
+    }
+
     /// The card completes a batch: an entry of the queue that a core may look at, so it goes where such entries go.
     pub(crate) fn complete_remote(&mut self, t: Table, off: u64, len: u32) {
         self.write_beside(t, off, len, Placed::Cache);
@@ -35,7 +53,7 @@ impl View {
         [self.machine().dma_lines, counts.dma_write_hits, counts.dma_write_misses]
     }
 
-    /// Lines in the IIO buffer where so many are written in a ps, and so many of them take the place of others (A131).
+    /// Lines in the IIO buffer where so many are written in a ps, and so many of them take the place of others (A151).
     pub(crate) fn iio_lines(&self, written: f64, placed: f64) -> f64 {
         let machine = self.machine();
         written * machine.costs.write as f64 + placed * machine.dram_latency() as f64

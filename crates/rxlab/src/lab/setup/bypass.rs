@@ -7,8 +7,7 @@ use model::{Bypass, Placed};
 
 use crate::fail::Fail;
 
-const ALLOWED: &str =
-    "FLOWS:GBPS[,message=BYTES][,batch=WRITES][,region=KIB][,to=cache|memory][,from=US][,until=US]";
+const ALLOWED: &str = "FLOWS:GBPS[,message=BYTES][,batch=WRITES][,region=KIB][,to=cache|memory][,credits=keep|give][,from=US][,until=US]";
 
 /// `8:10`, `2:40,message=1048576,to=memory`, `1:5+2:9,from=30`: so many flows of so many Gbps on each of `ports` ports.
 ///
@@ -34,6 +33,7 @@ fn one(text: &str, ports: u32) -> Result<Vec<Bypass>, Fail> {
         batch: 16,
         region,
         placed: Placed::Cache,
+        keeps_credits: false,
         from: Ps::ZERO,
         until,
     };
@@ -60,6 +60,7 @@ fn set(flow: &mut Bypass, key: &str, value: &str) -> Option<()> {
                 _ => return None,
             }
         }
+        "credits" => flow.keeps_credits = ["give", "keep"].iter().position(|how| *how == value)? == 1,
         "from" => flow.from = time()?,
         "until" => flow.until = time()?,
         _ => return None,
@@ -77,7 +78,8 @@ mod tests {
 
     #[test]
     fn a_text_says_how_many_flows_each_port_has_and_what_they_write() {
-        let flows = read("2:7.5,to=memory,message=4096,region=8,from=3,until=9,batch=1", 2).unwrap();
+        let flows =
+            read("2:7.5,to=memory,message=4096,region=8,from=3,until=9,batch=1,credits=keep", 2).unwrap();
         assert_eq!(flows.iter().map(|f| f.port).collect::<Vec<_>>(), [0, 0, 1, 1]);
         let expected = Bypass {
             port: 1,
@@ -86,6 +88,7 @@ mod tests {
             batch: 1,
             region: 8192,
             placed: Placed::Memory,
+            keeps_credits: true,
             from: Ps::from_us(3),
             until: Ps::from_us(9),
         };

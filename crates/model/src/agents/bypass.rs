@@ -3,6 +3,7 @@
 use memory::{Memory, Ps};
 
 use super::book::Book;
+use super::files::Files;
 use crate::engine::view::View;
 use crate::machine::layout::Table;
 use crate::scenario::bypass::{Bypass, HEADERS};
@@ -18,11 +19,18 @@ pub(crate) struct Region {
     pub data: Table,
     /// What its immediates complete.
     pub completions: Table,
+    /// What its host has, if it takes files.
+    pub files: Option<Files>,
 }
 
 impl Region {
     /// Bytes of its completion queue.
     pub(crate) const QUEUE: u64 = COMPLETIONS * COMPLETION as u64;
+
+    /// Where the entry of an immediate is in it.
+    pub(crate) fn entry(&self, nth: u64) -> u64 {
+        nth % COMPLETIONS * u64::from(COMPLETION)
+    }
 }
 
 /// Writes until the flow or the run is over. Packets wait for the slot in `buffer` bytes of the card; the sender is held
@@ -32,8 +40,16 @@ pub(crate) fn work(m: &mut View, flow: Bypass, region: Region, buffer: f64, book
     let (mut done, mut completed, mut at, mut off) = (0_u64, 0_u64, flow.from.0 as f64, 0);
     m.pause(flow.from, false);
     while !m.stopped() && m.now() < flow.until {
-        if off + u64::from(flow.message) > flow.region {
+        // A batch of a file lies in one piece.
+        let begins = region.files.is_some() && done % u64::from(flow.batch) == 0;
+        let next = if begins { flow.batch_bytes() } else { flow.message.into() };
+        if off + next > flow.region {
             off = 0;
+        }
+        if let Some(files) = region.files.filter(|_| begins)
+            && !files.has_room(m, completed, flow.batches() - 1)
+        {
+            break;
         }
         for nth in 0..flow.packets() {
             let len = flow.packet(nth);
@@ -45,9 +61,11 @@ pub(crate) fn work(m: &mut View, flow: Bypass, region: Region, buffer: f64, book
         }
         done += 1;
         if done % u64::from(flow.batch) == 0 {
-            let entry = completed % COMPLETIONS * u64::from(COMPLETION);
-            m.complete_remote(region.completions, entry, COMPLETION);
+            m.complete_remote(region.completions, region.entry(completed), COMPLETION);
             completed += 1;
+            if let Some(files) = region.files {
+                files.tell(m, completed);
+            }
         }
     }
     book.add(vec![("bypass_writes", done), ("bypass_immediates", completed)]);

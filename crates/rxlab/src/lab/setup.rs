@@ -130,7 +130,8 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "WHO:N", help_heading = "Server")]
     pub antagonist: Option<String>,
     /// RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
-    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,from=US ,until=US
+    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,from=US ,until=US ,host=none|linefs (linefs: beside those of
+    /// --cores, one core for each flow copies what is written to a log and replicates it)
     #[arg(long, value_name = "FLOWS:GBPS", help_heading = "Traffic")]
     pub bypass: Option<String>,
     #[command(flatten)]

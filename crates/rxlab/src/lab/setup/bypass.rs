@@ -7,8 +7,7 @@ use model::{Bypass, Placed};
 
 use crate::fail::Fail;
 
-const ALLOWED: &str =
-    "FLOWS:GBPS[,message=BYTES][,batch=WRITES][,region=KIB][,to=cache|memory][,from=US][,until=US]";
+const ALLOWED: &str = "FLOWS:GBPS[,message=BYTES][,batch=WRITES][,region=KIB][,to=cache|memory][,host=none|linefs][,from=US][,until=US]";
 
 /// `8:10`, `2:40,message=1048576,to=memory`: so many flows of so many Gbps on each of `ports` ports.
 ///
@@ -28,6 +27,7 @@ pub(super) fn read(text: &str, ports: u32) -> Result<Vec<Bypass>, Fail> {
         batch: 16,
         region,
         placed: Placed::Cache,
+        files: false,
         from: Ps::ZERO,
         until,
     };
@@ -54,6 +54,13 @@ fn set(flow: &mut Bypass, key: &str, value: &str) -> Option<()> {
                 _ => return None,
             }
         }
+        "host" => {
+            flow.files = match value {
+                "none" => false,
+                "linefs" => true,
+                _ => return None,
+            }
+        }
         "from" => flow.from = time()?,
         "until" => flow.until = time()?,
         _ => return None,
@@ -71,7 +78,8 @@ mod tests {
 
     #[test]
     fn a_text_says_how_many_flows_each_port_has_and_what_they_write() {
-        let flows = read("2:7.5,to=memory,message=4096,region=8,from=3,until=9,batch=1", 2).unwrap();
+        let flows =
+            read("2:7.5,to=memory,host=linefs,message=4096,region=8,from=3,until=9,batch=1", 2).unwrap();
         assert_eq!(flows.iter().map(|f| f.port).collect::<Vec<_>>(), [0, 0, 1, 1]);
         let expected = Bypass {
             port: 1,
@@ -80,13 +88,25 @@ mod tests {
             batch: 1,
             region: 8192,
             placed: Placed::Memory,
+            files: true,
             from: Ps::from_us(3),
             until: Ps::from_us(9),
         };
         assert_eq!(flows[3], expected);
-        for bad in
-            ["", "2", "2:", ":3", "0:3", "17:3", "2:x", "2:3,to=disk", "2:3,message", "2:3,size=1", "-1:3"]
-        {
+        for bad in [
+            "",
+            "2",
+            "2:",
+            ":3",
+            "0:3",
+            "17:3",
+            "2:x",
+            "2:3,to=disk",
+            "2:3,host=x",
+            "2:3,message",
+            "2:3,size=1",
+            "-1:3",
+        ] {
             let error = read(bad, 1).unwrap_err().to_string();
             assert_eq!(error, format!("--bypass {bad}: allowed: {ALLOWED}"));
         }

@@ -16,6 +16,7 @@ pub mod ipsec;
 pub mod kv;
 pub mod l3fwd;
 pub mod lb;
+pub mod linefs;
 pub mod nat;
 pub mod nf;
 pub mod table;

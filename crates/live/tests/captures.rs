@@ -134,6 +134,12 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
         let before = a.bytes();
         out.send(&mut m, |sent| {
             let len = u32::from(a.len);
+            if kind == Kind::Vxlan && sent.len != len {
+                let from = usize::from(parse(before).l4) + 16;
+                let shown = (before.len() - from).min(sent.len as usize);
+                let carried = &before[from..from + shown];
+                return assert_eq!(&sent.head[..shown], carried, "{name} frame {i}");
+            }
             assert!(sent.len == len || kind == Kind::Ipsec && sent.len > len - 46, "{name} frame {i}");
             let after = plain(sent.head, before);
             assert_eq!(sums(&after), sums(before), "{name} {} frame {i}", kind.name());
@@ -151,6 +157,9 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
     out.sent()
 }
 
+/// Frames of a long capture.
+const LONG: u64 = 50_000;
+
 #[test]
 fn every_capture_goes_through_every_application() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
@@ -167,6 +176,10 @@ fn every_capture_goes_through_every_application() {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let trace = Arc::new(Trace::open(&file).unwrap());
         for kind in Kind::ALL.into_iter().filter(|k| k.protocol().is_none()) {
+            // What two of them do depends on no state: for time, long captures are left to the others.
+            if matches!(kind, Kind::UdpEcho | Kind::Vxlan) && trace.stats().packets > LONG {
+                continue;
+            }
             let sent = lap(&trace, kind, &name);
             let least = if kind == Kind::Ipsec { 1 } else { 8 };
             assert!(sent * 10 > trace.stats().packets * least, "{name} {}: {sent} sent", kind.name());

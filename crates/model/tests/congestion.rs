@@ -119,6 +119,7 @@ fn ceio_keeps_writes_that_no_core_receives_out_of_the_cache() {
         region: 16 << 20,
         placed: Placed::Cache,
         keeps_credits: false,
+        files: false,
         from: Ps::ZERO,
         until: Ps::from_us(1_000_000),
     };

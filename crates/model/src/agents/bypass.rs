@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use memory::{Memory, Ps};
 
 use super::book::Book;
+use super::files::Files;
 use crate::engine::view::View;
 use crate::machine::layout::Table;
 use crate::scenario::bypass::{Bypass, HEADERS};
@@ -20,11 +21,18 @@ pub(crate) struct Region {
     pub data: Table,
     /// What its immediates complete.
     pub completions: Table,
+    /// What its host has, if it takes files.
+    pub files: Option<Files>,
 }
 
 impl Region {
     /// Bytes of its completion queue.
     pub(crate) const QUEUE: u64 = COMPLETIONS * COMPLETION as u64;
+
+    /// Where the entry of an immediate is in it.
+    pub(crate) fn entry(&self, nth: u64) -> u64 {
+        nth % COMPLETIONS * u64::from(COMPLETION)
+    }
 }
 
 /// Writes until the flow or the run is over. Packets wait for the slot in the bytes of the card's buffer; the sender is held
@@ -42,8 +50,21 @@ pub(crate) fn work(
     let (mut used, mut slow) = (0, Slow::default());
     m.pause(flow.from, false);
     while !m.stopped() && m.now() < flow.until {
-        if off + u64::from(flow.message) > flow.region {
+        // A batch of a file lies in one piece.
+        let begins = region.files.is_some() && done % u64::from(flow.batch) == 0;
+        let next = if begins { flow.batch_bytes() } else { flow.message.into() };
+        if off + next > flow.region {
             off = 0;
+        }
+        if let Some(files) = region.files.filter(|_| begins && flow.batches() == 1)
+            && slow.drain(m, region, usize::MAX)
+        {
+            files.tell(m, completed);
+        }
+        if let Some(files) = region.files.filter(|_| begins)
+            && !files.has_room(m, completed, flow.batches() - 1)
+        {
+            break;
         }
         for nth in 0..flow.packets() {
             let len = flow.packet(nth);
@@ -57,16 +78,23 @@ pub(crate) fn work(
                 slow.waiting.push_back((off, len));
                 slow.kept += 1;
             }
-            slow.drain(m, region);
+            if slow.drain(m, region, 2)
+                && let Some(files) = region.files
+            {
+                files.tell(m, completed);
+            }
             at = at.max(m.now().0 as f64 - buffer * ps_per_byte);
             off += u64::from(len);
         }
         done += 1;
         if done % u64::from(flow.batch) == 0 {
-            let entry = completed % COMPLETIONS * u64::from(COMPLETION);
-            m.complete_remote(region.completions, entry, COMPLETION);
+            m.complete_remote(region.completions, region.entry(completed), COMPLETION);
             completed += 1;
-            (used, slow.due) = (0, slow.waiting.len());
+            used = 0;
+            slow.due = slow.waiting.len();
+            if let Some(files) = region.files.filter(|_| slow.due == 0) {
+                files.tell(m, completed);
+            }
         }
     }
     book.add(vec![("bypass_writes", done), ("bypass_immediates", completed)]);
@@ -84,12 +112,14 @@ struct Slow {
 }
 
 impl Slow {
-    /// Moves two for each that comes: the batch before is through before the next one is.
-    fn drain(&mut self, m: &mut View, region: Region) {
-        for _ in 0..self.due.min(2) {
-            let Some((off, len)) = self.waiting.pop_front() else { return };
+    /// Moves `most` of them; whether those were the last ones of a batch. Two for each packet that comes are through
+    /// before the next batch is.
+    fn drain(&mut self, m: &mut View, region: Region, most: usize) -> bool {
+        let count = self.due.min(most);
+        for (off, len) in self.waiting.drain(..count) {
             m.drain_remote(region.data, off, len);
-            self.due -= 1;
         }
+        self.due -= count;
+        count > 0 && self.due == 0
     }
 }

@@ -111,6 +111,13 @@ impl Link {
         self.down.stream(at, bytes, self.ps_per_byte)
     }
 
+    /// The same for a queue pair beside the transmit queues: these wait for its bytes.
+    pub(crate) fn read_beside(&mut self, at: u64, len: u64) -> u64 {
+        self.up.aside(len.div_ceil(REQUEST) * self.overhead);
+        let bytes = self.bytes(len);
+        self.down.beside(Beside::Remote, at, bytes, self.ps_per_byte)
+    }
+
     /// A completion of `len` bytes, written on behalf of the transmit side.
     #[inline(always)]
     pub(crate) fn note(&mut self, len: u64) {

@@ -20,6 +20,7 @@ use crate::agents::book::Book;
 use crate::agents::bypass::{self, Region};
 use crate::agents::card::Wire;
 use crate::agents::emulator::Emulator;
+use crate::agents::files;
 use crate::agents::meter::Meter;
 use crate::agents::nic_core::{self, Feed, SoftPort};
 use crate::agents::plug::Plug;
@@ -65,8 +66,8 @@ impl Run {
             crew.port(Plug { port: port as u32, queues, first, buffers }, rings, wire)?;
             first += usize::from(queues);
         }
-        crew.bypass(regions, credits)?;
-        let (engine, book) = crew.start()?;
+        crew.bypass(&regions, credits)?;
+        let (engine, book) = crew.start(&regions)?;
         Ok(Run {
             engine,
             book,
@@ -181,13 +182,17 @@ impl Crew<'_> {
     }
 
     /// Starts the flows that no core receives, behind all cards.
-    fn bypass(&mut self, regions: Vec<Region>, credits: Option<u32>) -> Result<(), Error> {
+    fn bypass(&mut self, regions: &[Region], credits: Option<u32>) -> Result<(), Error> {
         let buffer = self.s.server.constants.nic.buffer_kib.value * 1024.0;
-        for (flow, region) in self.s.bypass.iter().copied().zip(regions) {
-            let book = self.book.clone();
+        for (flow, region) in self.s.bypass.iter().copied().zip(regions.iter().copied()) {
+            let (me, book) = (Agent::Bypass(flow.port), self.book.clone());
             let credits = credits.map(|each| if flow.keeps_credits { each } else { 0 });
             let write = move |m: &mut View| bypass::work(m, flow, region, (buffer, credits), &book);
-            self.engine.spawn(Agent::Bypass(flow.port), write)?;
+            self.engine.spawn(me, write)?;
+            if let Some(files) = region.files {
+                let book = self.book.clone();
+                self.engine.spawn(me, move |m| files::replicate(m, flow, files, &book))?;
+            }
         }
         Ok(())
     }
@@ -202,7 +207,7 @@ impl Crew<'_> {
     }
 
     /// Starts all that are not cards.
-    fn start(mut self) -> Result<(Engine, Book), Error> {
+    fn start(mut self, regions: &[Region]) -> Result<(Engine, Book), Error> {
         let (mut mine, mut other) = match self.inserts() {
             Some((RuleCore::Same, inserts)) => (Some(inserts), None),
             Some((RuleCore::Other, inserts)) => (None, Some(inserts)),
@@ -229,6 +234,13 @@ impl Crew<'_> {
                 None => engine.spawn(me, move |m| worker::work(m, core, worker, (), &book)),
                 Some(inserts) => engine.spawn(me, move |m| worker::work(m, core, worker, inserts, &book)),
             }?;
+        }
+        // Behind them those that take files, a core for each flow.
+        let flows = s.bypass.iter().copied().zip(regions.iter().copied());
+        let files = flows.filter_map(|(flow, region)| Some((flow, region, region.files?)));
+        for (core, (flow, region, files)) in (s.hosts() as u32..).zip(files) {
+            let book = self.book.clone();
+            engine.spawn(Agent::Core(core), move |m| files::work(m, flow, region, files, &book))?;
         }
         if let Some(inserts) = other.take() {
             let book = self.book.clone();

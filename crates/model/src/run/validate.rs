@@ -151,6 +151,14 @@ fn bypass(s: &Scenario) -> Result<(), Error> {
     if s.bypass.len() > MAX_BYPASS {
         return bad(format!("{} bypass flows; allowed: up to {MAX_BYPASS}", s.bypass.len()));
     }
+    let files = s.bypass.iter().filter(|flow| flow.files).count() as u64;
+    let (hosts, cores) = (s.hosts(), u64::from(s.server.cores));
+    if files > 0 && hosts + files > cores {
+        return bad(format!(
+            "{hosts} cores receive and {files} take files; allowed on {}: {cores} together",
+            s.server.name
+        ));
+    }
     let refused = |flow: &Bypass| flow.refused(s.port_cores.len(), s.server.nic.port_gbps);
     s.bypass.iter().find_map(refused).map_or(Ok(()), bad)
 }

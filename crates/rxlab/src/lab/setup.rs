@@ -137,7 +137,8 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "US", requires = "senders", help_heading = "Server")]
     pub hostcc: Option<u64>,
     /// RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
-    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,credits=keep|give ,from=US ,until=US; more of them behind +
+    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,credits=keep|give ,from=US ,until=US ,host=none|linefs
+    /// (linefs: beside those of --cores, one core for each flow copies what is written to a log and replicates it); more behind +
     #[arg(long, value_name = "FLOWS:GBPS", help_heading = "Traffic")]
     pub bypass: Option<String>,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use traffic::{Network, Sender};
 
 use crate::fail::Fail;
 
-const ALLOWED: &str = "dctcp:SENDERS[+SENDERS..], each with [,from=US][,until=US], the first with [,rtt=US][,mark=KIB][,queue=KIB]";
+const ALLOWED: &str = "dctcp:SENDERS[+SENDERS..], each with [,from=US][,until=US], the first with [,rtt=US][,mark=KIB][,queue=KIB][,window=FRAMES]";
 /// The round trip unless told otherwise, us (A150).
 const RTT: u64 = 10;
 /// Senders of a port.
@@ -22,6 +22,7 @@ pub(crate) struct Senders {
     rtt: u64,
     mark: Option<u64>,
     queue: Option<u64>,
+    window: Option<u32>,
     /// See [`Network::watched`].
     watched: u64,
 }
@@ -37,7 +38,14 @@ impl Senders {
             return Err(Fail::new("--hostcc: allowed: 1 to 100000 us from one sample to the next"));
         }
         let watched = host_cc.unwrap_or(0) * 1_000_000;
-        let mut all = Senders { groups: Vec::new(), rtt: RTT * 1_000_000, mark: None, queue: None, watched };
+        let mut all = Senders {
+            groups: Vec::new(),
+            rtt: RTT * 1_000_000,
+            mark: None,
+            queue: None,
+            window: None,
+            watched,
+        };
         let groups = text.strip_prefix("dctcp:").ok_or_else(refused)?;
         for (nth, group) in groups.split('+').enumerate() {
             let mut parts = group.split(',');
@@ -61,6 +69,7 @@ impl Senders {
             "from" => group.1 = value * 1_000_000,
             "until" => group.2 = value * 1_000_000,
             "rtt" if first && (1..=1_000_000).contains(&value) => self.rtt = value * 1_000_000,
+            "window" if first && (1..=65_536).contains(&value) => self.window = Some(value as u32),
             "mark" if first && value > 0 => self.mark = Some(value * 1024),
             "queue" if first && value > 1 => self.queue = Some(value * 1024),
             _ => return None,
@@ -88,6 +97,7 @@ impl Senders {
             mark,
             queue: self.queue.unwrap_or(usual.queue.max(2 * mark)),
             others,
+            window: self.window,
             watched: self.watched,
             ..usual
         }
@@ -104,12 +114,13 @@ mod tests {
 
     #[test]
     fn a_text_says_how_many_senders_come_and_go() {
-        let all = Senders::read("dctcp:2,rtt=20,mark=50+1,from=3,until=9", Some(5)).unwrap();
+        let all = Senders::read("dctcp:2,rtt=20,mark=50,window=9+1,from=3,until=9", Some(5)).unwrap();
         let sender = |core, from, until| Sender { core, from, until };
         let expected = [sender(0, 0, u64::MAX), sender(1, 0, u64::MAX), sender(0, 3_000_000, 9_000_000)];
         assert_eq!(all.of_port(2), expected);
         let network = all.network(200.0, vec![(0, 1, 50.0)]);
         assert_eq!((network.rtt, network.mark, network.watched), (20_000_000, 51_200, 5_000_000));
+        assert_eq!(network.window, Some(9));
         assert_eq!(Senders::read("dctcp:8", None).unwrap().network(200.0, Vec::new()).mark, 250_000 / 7);
         for bad in [
             "",

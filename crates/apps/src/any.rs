@@ -1,15 +1,18 @@
 //! The choice of an application by name; dispatch once per burst.
 
 use memory::{Buf, Memory};
+use packet::kv::Protocol;
 use rings::Completion;
 
 use crate::ipsec::{self, Ipsec};
-use crate::kv::{self, Kv, Store};
+use crate::kv::{self, ErpcKv, Kv, Store};
 use crate::l3fwd::L3fwd;
 use crate::lb::{self, Lb};
 use crate::nat::{self, Nat};
 use crate::nf::{self, Nf};
 use crate::table::FlowTable;
+use crate::udp_echo::{self, UdpEcho};
+use crate::vxlan::{self, Vxlan};
 use crate::{App, Batch, Headers, Packet, Verdict};
 
 /// Which application.
@@ -27,11 +30,36 @@ pub enum Kind {
     Kv,
     /// IPsec gateway.
     Ipsec,
+    /// Sends datagrams back.
+    UdpEcho,
+    /// Takes VXLAN headers off.
+    Vxlan,
+    /// Key-value store behind eRPC.
+    ErpcKv,
 }
 
 impl Kind {
     /// All applications.
-    pub const ALL: [Kind; 6] = [Kind::L3fwd, Kind::Lb, Kind::Nat, Kind::Nf, Kind::Kv, Kind::Ipsec];
+    pub const ALL: [Kind; 9] = [
+        Kind::L3fwd,
+        Kind::Lb,
+        Kind::Nat,
+        Kind::Nf,
+        Kind::Kv,
+        Kind::Ipsec,
+        Kind::UdpEcho,
+        Kind::Vxlan,
+        Kind::ErpcKv,
+    ];
+
+    /// What requests it answers, if it is a store.
+    pub const fn protocol(self) -> Option<Protocol> {
+        match self {
+            Kind::Kv => Some(Protocol::Plain),
+            Kind::ErpcKv => Some(Protocol::Erpc),
+            _ => None,
+        }
+    }
 
     /// The name on the command line and in reports.
     pub const fn name(self) -> &'static str {
@@ -42,6 +70,9 @@ impl Kind {
             Kind::Nf => "nf",
             Kind::Kv => "kv",
             Kind::Ipsec => "ipsec",
+            Kind::UdpEcho => "udp-echo",
+            Kind::Vxlan => "vxlan",
+            Kind::ErpcKv => "erpc-kv",
         }
     }
 
@@ -52,8 +83,10 @@ impl Kind {
             Kind::Lb => lb::CYCLES,
             Kind::Nat => nat::CYCLES,
             Kind::Nf => nf::CYCLES,
-            Kind::Kv => kv::CYCLES,
+            Kind::Kv | Kind::ErpcKv => kv::CYCLES,
             Kind::Ipsec => ipsec::CYCLES,
+            Kind::UdpEcho => udp_echo::CYCLES,
+            Kind::Vxlan => vxlan::CYCLES,
         }
     }
 }
@@ -72,6 +105,12 @@ pub enum AnyApp<M: Memory, T, S> {
     Kv(Kv<S>),
     /// IPsec gateway.
     Ipsec(Ipsec<M>),
+    /// Sends datagrams back.
+    UdpEcho(UdpEcho),
+    /// Takes VXLAN headers off.
+    Vxlan(Vxlan),
+    /// Key-value store behind eRPC.
+    ErpcKv(ErpcKv<S>),
 }
 
 /// Calls the same method on whichever application it is.
@@ -84,6 +123,9 @@ macro_rules! each {
             AnyApp::Nf($app) => $call,
             AnyApp::Kv($app) => $call,
             AnyApp::Ipsec($app) => $call,
+            AnyApp::UdpEcho($app) => $call,
+            AnyApp::Vxlan($app) => $call,
+            AnyApp::ErpcKv($app) => $call,
         }
     };
 }
@@ -94,7 +136,7 @@ impl<M: Memory, T: FlowTable<M>, S: Store<M>> App<M> for AnyApp<M, T, S> {
     }
 
     fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict {
-        each!(self, app => app.frame(m, packet, headers))
+        each!(self, app => App::<M>::frame(app, m, packet, headers))
     }
 
     fn process(&mut self, m: &mut M, frames: M::Buffers, burst: &[Completion], batch: &mut Batch) {

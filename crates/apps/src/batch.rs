@@ -81,6 +81,13 @@ pub enum Verdict {
     Reply(u16),
     /// As `Reply`, but these first bytes of it are followed by a segment that lies elsewhere and ends it.
     Gather(u16, Segment),
+    /// Send what lies behind its first `before` bytes, `len` bytes of it.
+    Strip {
+        /// Where it begins.
+        before: u16,
+        /// How long it is.
+        len: u16,
+    },
     /// Send it as it came: not a protocol that the application handles.
     Pass,
     /// Give its buffer back.
@@ -103,7 +110,7 @@ impl Counters {
     #[inline(always)]
     pub fn count(&mut self, verdict: Verdict) {
         match verdict {
-            Verdict::Send | Verdict::Reply(_) | Verdict::Gather(..) => self.sent += 1,
+            Verdict::Send | Verdict::Reply(_) | Verdict::Gather(..) | Verdict::Strip { .. } => self.sent += 1,
             Verdict::Pass => self.passed += 1,
             Verdict::Drop(cause) => self.dropped[cause as usize] += 1,
         }
@@ -156,6 +163,9 @@ impl Batch {
         match verdict {
             Verdict::Reply(len) => self.send.push(Segment { buf, off: 0, len, last: true }),
             Verdict::Send | Verdict::Pass => self.send.push(Segment { buf, off: 0, len, last: true }),
+            Verdict::Strip { before, len } => {
+                self.send.push(Segment { buf, off: before, len, last: true });
+            }
             Verdict::Gather(len, rest) => self.send.extend([Segment { buf, off: 0, len, last: false }, rest]),
             Verdict::Drop(_) => self.free.push(buf),
         }

@@ -6,12 +6,14 @@ use memory::{LayoutError, Memory};
 use packet::kv::Objects;
 
 use crate::ipsec::{self, Ipsec, Sa, Spd};
-use crate::kv::{self, Kv, SlabShape, Store};
+use crate::kv::{self, ErpcKv, Kv, SlabShape, Store};
 use crate::l3fwd::{Fib, L3fwd};
 use crate::lb::{self, Lb};
 use crate::nat::{self, Nat};
 use crate::nf::{Nf, Numbers};
 use crate::table::{FlowTable, Shape, Value};
+use crate::udp_echo::UdpEcho;
+use crate::vxlan::Vxlan;
 use crate::{AnyApp, Kind};
 
 /// What differs between tables that exist and tables whose accesses are only charged.
@@ -63,7 +65,7 @@ impl Sizes {
     /// A core's partition, where values are sent from where they lie: where lengths differ.
     fn slabs(&self) -> Option<SlabShape> {
         let shape = SlabShape::new(self.objects, self.keys_each(), self.room);
-        (self.objects != Objects::Fixed).then(|| shape.from(self.buffers.into()))
+        self.objects.differ().then(|| shape.from(self.buffers.into()))
     }
 
     /// Buffers that partitions of such sizes take, beside those of the pool.
@@ -130,7 +132,7 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
             Ok((Arc::new(fib), table))
         };
         let beside = match kind {
-            Kind::Lb | Kind::Nat => Beside::Nothing,
+            Kind::Lb | Kind::Nat | Kind::UdpEcho | Kind::Vxlan => Beside::Nothing,
             Kind::L3fwd | Kind::Ipsec => {
                 let (fib, at) = routes()?;
                 Beside::Routes(fib, at)
@@ -139,14 +141,15 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
                 let (fib, at) = routes()?;
                 Beside::Numbers(fib, at, parts.numbers(), table(Numbers::NAME, Numbers::BYTES)?)
             }
-            Kind::Kv => {
+            Kind::Kv | Kind::ErpcKv => {
                 let mut tables = |bytes| {
                     (0..sizes.cores).map(|_| table(kv::Shape::NAME, bytes)).collect::<Result<Vec<_>, _>>()
                 };
                 if let Some(shape) = sizes.slabs() {
                     Beside::Slabs(shape, tables(shape.bytes())?)
                 } else {
-                    let shape = kv::Shape::new(sizes.keys_each());
+                    let objects = sizes.objects;
+                    let shape = kv::Shape::of(sizes.keys_each(), objects.key_len(), objects.longest_value());
                     Beside::Stores(shape, tables(shape.bytes())?)
                 }
             }
@@ -172,7 +175,11 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
             (_, Beside::Stores(shape, tables)) => {
                 // Cores that only allocate come after those that receive, and have no partition.
                 let table = tables.get(seat.core as usize).or(tables.first()).copied().unwrap_or(self.flows);
-                AnyApp::Kv(Kv::new(self.parts.store(*shape, table), seat.queue, seat.queues, cycles))
+                let store = self.parts.store(*shape, table);
+                match self.kind {
+                    Kind::ErpcKv => AnyApp::ErpcKv(ErpcKv::new(store, seat.queue, seat.queues, cycles)),
+                    _ => AnyApp::Kv(Kv::new(store, seat.queue, seat.queues, cycles)),
+                }
             }
             (_, Beside::Slabs(shape, tables)) => {
                 // As above.
@@ -184,6 +191,8 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
             (Kind::Nat, Beside::Nothing) => {
                 AnyApp::Nat(Nat::new(flows(nat::declared), self.parts.public(), None, cycles))
             }
+            (Kind::UdpEcho, Beside::Nothing) => AnyApp::UdpEcho(UdpEcho::new(cycles)),
+            (Kind::Vxlan, Beside::Nothing) => AnyApp::Vxlan(Vxlan::new(cycles)),
             (_, Beside::Nothing) => AnyApp::Lb(Lb::new(flows(lb::declared), lb::SERVERS, cycles)),
         }
     }

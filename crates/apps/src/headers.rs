@@ -154,10 +154,8 @@ impl Headers {
         let end = payload.start + head.len();
         let whole = u16::try_from(end + usize::from(rest)).ok().filter(|_| end <= SEEN)?;
         let size = if self.parsed.is_ipv4() { 4 } else { 16 };
+        self.turn();
         let bytes = &mut self.bytes;
-        swap(&mut bytes[..12]);
-        swap(&mut bytes[l4 - 2 * size..l4]);
-        swap(&mut bytes[l4..l4 + 4]);
         bytes[payload.start..end].copy_from_slice(head);
         let udp = whole - l4 as u16;
         bytes[l4 + 4..l4 + 6].copy_from_slice(&udp.to_be_bytes());
@@ -185,6 +183,20 @@ impl Headers {
         bytes[end..shown].fill(0);
         (self.seen, self.dirty) = (self.seen.max(shown), 0..shown);
         Some(whole.max(SHORTEST as u16))
+    }
+
+    /// Sends a datagram back as it is: source and destination change places, which changes no checksum. `false`, and nothing
+    /// changed, if the frame is no [`datagram`](Self::datagram).
+    #[inline]
+    pub fn turn(&mut self) -> bool {
+        let Some(payload) = self.datagram() else { return false };
+        let l4 = usize::from(self.parsed.l4);
+        let size = if self.parsed.is_ipv4() { 4 } else { 16 };
+        swap(&mut self.bytes[..12]);
+        swap(&mut self.bytes[l4 - 2 * size..l4]);
+        swap(&mut self.bytes[l4..l4 + 4]);
+        self.changed(0, payload.start);
+        true
     }
 
     /// Where the IP packet lies in the frame, which may be longer: short frames are padded. `None` if the

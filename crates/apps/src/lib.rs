@@ -16,9 +16,12 @@ pub mod ipsec;
 pub mod kv;
 pub mod l3fwd;
 pub mod lb;
+pub mod linefs;
 pub mod nat;
 pub mod nf;
 pub mod table;
+pub mod udp_echo;
+pub mod vxlan;
 mod worker;
 
 pub use antagonist::{Antagonist, AntagonistKind};

@@ -5,16 +5,20 @@ mod bench;
 use std::sync::{Arc, LazyLock};
 
 use apps::ipsec::{Cost, Ipsec, Keys, Sa, Spd};
-use apps::kv::{self, Kv, Partition};
+use apps::kv::{self, ErpcKv, Kv, Partition};
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::Lb;
 use apps::nat::Nat;
 use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
+use apps::udp_echo::UdpEcho;
+use apps::vxlan::Vxlan;
 use apps::{AnyApp, Cause, Kind};
 use bench::{Bench, L4, dropped, ipv4, ipv6, region};
 use memory::native::Table;
 use memory::{NativeView, Ps};
+use packet::kv::erpc::{Header, Packet};
+use packet::vxlan;
 use proptest::prelude::*;
 
 /// 64 MiB that take their time to fill.
@@ -29,6 +33,9 @@ fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>, Part
             let sa = Sa::new(1, [192, 0, 2, 1], [192, 0, 2, 2], Keys::gcm([7; 16], [0; 4]));
             AnyApp::Ipsec(Ipsec::new(L3fwd::new(FIB.clone(), Table, 0), Spd::thirds(), sa, Cost::default()))
         }
+        Kind::ErpcKv => AnyApp::ErpcKv(ErpcKv::new(Partition::new(kv::Shape::new(64), Table), 0, 1, 0)),
+        Kind::UdpEcho => AnyApp::UdpEcho(UdpEcho::new(0)),
+        Kind::Vxlan => AnyApp::Vxlan(Vxlan::new(0)),
         Kind::Lb => AnyApp::Lb(Lb::new(table(), 3, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[10, 0, 0, 1]], None, 0)),
         Kind::Nf => {
@@ -37,14 +44,24 @@ fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>, Part
     }
 }
 
+/// A put in a packet of eRPC.
+fn asked() -> Vec<u8> {
+    let header =
+        Header { request: 2, message: 80, session: 1, packet: Packet::Request, number: 0, sequence: 2 };
+    let mut payload = header.bytes().to_vec();
+    payload.resize(96, 7);
+    payload
+}
+
 /// A good frame, some bytes of it replaced, cut or grown.
 fn frame() -> impl Strategy<Value = Vec<u8>> {
     let l4 = prop::sample::select(vec![L4::Tcp, L4::Udp, L4::Echo]);
     let changes = prop::collection::vec((0usize..80, any::<u8>()), 0..6);
-    (any::<bool>(), l4, changes, 0usize..300).prop_map(|(six, l4, changes, len)| {
+    let port = prop::sample::select(vec![6, vxlan::PORT]);
+    (any::<bool>(), l4, port, changes, 0usize..300).prop_map(|(six, l4, port, changes, len)| {
         let mut frame = match six {
-            true => ipv6([1; 16], [2; 16], (5, 6), l4, 9, b"payload"),
-            false => ipv4([10, 0, 0, 2], [10, 0, 0, 1], (5, 6), l4, 9, b"payload"),
+            true => ipv6([1; 16], [2; 16], (5, port), l4, 9, b"\x08payload, a frame of more than 14 bytes"),
+            false => ipv4([10, 0, 0, 2], [10, 0, 0, 1], (5, port), l4, 9, &asked()),
         };
         for (at, byte) in changes {
             if let Some(b) = frame.get_mut(at) {

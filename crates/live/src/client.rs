@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use packet::kv::{self, HEADER, Objects, Op, Reply, Request, Status};
+use packet::kv::{self, HEADER, Objects, Op, Protocol, Status};
 use packet::{checksum, parse};
 use traffic::{Arrival, Line, Rate, Sizes, Source, Spec, Workload};
 
@@ -37,6 +37,7 @@ pub(crate) struct Client {
     puts: Option<Box<dyn Source>>,
     source: Box<dyn Source>,
     objects: Objects,
+    protocol: Protocol,
     /// Whether a store of such objects may forget keys.
     forgets: bool,
     /// Requests that are not answered, by queue, in the order in which they were stored.
@@ -61,7 +62,7 @@ impl Client {
     /// A client of a store of as many partitions as there are queues; `None` where `spec` holds no requests.
     pub(crate) fn new(spec: &Spec, queues: u16) -> Option<Client> {
         let spec = Spec { partitions: queues.into(), ..spec.clone() };
-        let Sizes::Kv { objects, .. } = spec.sizes else { return None };
+        let Sizes::Kv { objects, protocol, .. } = spec.sizes else { return None };
         let puts = spec.puts(SEED);
         // In no hurry: the card asks as fast as it can.
         let source = Workload::Generated(spec).source(0, 1, Rate::Gbps(Line::GBPS), SEED);
@@ -69,7 +70,8 @@ impl Client {
             puts,
             source,
             objects,
-            forgets: objects == Objects::Fixed,
+            protocol,
+            forgets: !objects.differ(),
             open: vec![VecDeque::new(); queues.into()],
             known: HashMap::new(),
             version: 0,
@@ -108,7 +110,7 @@ impl Client {
         frame.clear();
         frame.extend(&arrival.head[..len.min(arrival.head.len())]);
         frame.resize(len, 0);
-        let request = Request::parse(&frame[HEADERS..], len - HEADERS)?;
+        let request = self.protocol.request(&frame[HEADERS..], len - HEADERS)?;
         let start = HEADERS + HEADER;
         let key = u64::from_be_bytes(*frame.get(start..)?.first_chunk()?);
         let mut asked = Asked { id: request.id, op: request.op, key, version: 0 };
@@ -157,14 +159,14 @@ impl Client {
         if parsed.l4 != 34 || checksum::transport(parsed.addresses(frame)?, 17, udp) != 0xffff {
             return None;
         }
-        let reply = Reply::parse(udp.get(8..)?)?;
+        let reply = self.protocol.reply(udp.get(8..)?)?;
         let asked = self.asked(queue, reply.id).filter(|asked| asked.op == reply.op)?;
         let known = self.known.entry(asked.key).or_insert_with(|| vec![None]);
         match (reply.op, reply.status) {
             (Op::Put, Status::Ok) => *known = vec![Some(asked.version)],
             (Op::Put, Status::Full) => self.refused += 1,
             (Op::Get, Status::Ok) => {
-                let value = udp.get(8 + HEADER..)?;
+                let value = udp.get(8 + self.protocol.before_value()..)?;
                 let is = |version: &&Option<u32>| version.is_some_and(|v| is_value(value, asked.key, v));
                 let version = *known.iter().find(is)?;
                 *known = vec![version];

@@ -4,7 +4,8 @@ use apps::Antagonist;
 use apps::echo;
 use apps::table::Shape;
 use memory::{Geometry, LINE, Ps};
-use packet::kv::Objects;
+use packet::kv::{Objects, Protocol};
+use packet::vxlan::BEFORE;
 use rings::Interface;
 use traffic::{Sizes, Spec};
 
@@ -31,6 +32,14 @@ impl Work {
             Work::Check => "check",
             Work::App(kind) => kind.name(),
             Work::TcpEcho => Work::TCP_ECHO,
+        }
+    }
+
+    /// What requests it answers, if it is a store.
+    pub const fn protocol(self) -> Option<Protocol> {
+        match self {
+            Work::App(kind) => kind.protocol(),
+            Work::Check | Work::TcpEcho => None,
         }
     }
 }
@@ -101,7 +110,7 @@ impl Config {
     pub(crate) fn validate(&self) -> Result<(), String> {
         let most = match self.work {
             Work::App(apps::Kind::Ipsec) => Tunnels::LONGEST,
-            _ => crate::ROOM,
+            _ => crate::ROOM - self.before(),
         };
         self.validate_requests()?;
         self.validate_connections()?;
@@ -127,19 +136,30 @@ impl Config {
 
     /// Whether there are requests where they are needed, and rings by which each reaches its partition.
     fn validate_requests(&self) -> Result<(), String> {
-        let keys = match &self.requests {
-            Some(Spec { sizes: Sizes::Kv { .. }, flows, .. }) => Some(*flows),
+        let asked = match &self.requests {
+            Some(Spec { sizes: Sizes::Kv { protocol, .. }, flows, .. }) => Some((*protocol, *flows)),
             _ => None,
         };
-        match (self.work == Work::App(apps::Kind::Kv), keys) {
-            (true, None) => Err("kv answers requests; allowed: with a workload kv:put=PERCENT".into()),
-            (false, Some(_)) => Err("requests are for a store; allowed: with the application kv".into()),
-            (true, Some(keys)) if keys > 1 << 24 => {
+        let work = self.work.name();
+        match (self.work.protocol(), asked) {
+            (Some(protocol), None) => {
+                let words = protocol.name();
+                Err(format!("{work} answers requests; allowed: with a workload {words}:put=PERCENT"))
+            }
+            (None, Some(_)) => {
+                Err("requests are for a store; allowed: with the applications kv and erpc-kv".into())
+            }
+            (Some(protocol), Some((other, _))) if protocol != other => Err(format!(
+                "{work} does not know requests of {}; allowed: those of {}",
+                other.name(),
+                protocol.name()
+            )),
+            (Some(_), Some((_, keys))) if keys > 1 << 24 => {
                 Err(format!("the workload has {keys} keys; allowed: 1 to {}", 1 << 24))
             }
-            (true, _) if self.mixes() => {
+            (Some(_), _) if self.mixes() => {
                 let name = self.interface.name();
-                Err(format!("workers of {name} share rings, and each has a partition of kv of its own"))
+                Err(format!("workers of {name} share rings, and each has a partition of {work} of its own"))
             }
             _ => Ok(()),
         }
@@ -194,6 +214,11 @@ impl Config {
     /// Whether several workers poll one ring, so that frames of a flow may overtake.
     pub(crate) fn mixes(&self) -> bool {
         (0..self.workers).any(|worker| self.interface.ring_of(worker) != worker)
+    }
+
+    /// Bytes before the frames that are sent: those of VXLAN, where workers take them off.
+    pub(crate) fn before(&self) -> u16 {
+        if self.work == Work::App(apps::Kind::Vxlan) { BEFORE as u16 } else { 0 }
     }
 
     /// The RSS indirection table: 128 entries, worker 0's share first.

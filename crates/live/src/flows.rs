@@ -2,6 +2,7 @@
 
 use nic::{Class, Incoming, Port};
 use packet::checksum;
+use packet::vxlan::{BEFORE, Tunnel};
 use rings::Frame;
 
 use crate::ledger::Place;
@@ -11,6 +12,14 @@ use crate::stamp::{AT, BYTES, Stamp};
 pub(crate) const CHUNK: usize = 32;
 /// The shortest frame, without FCS; longer ones are zeros behind it.
 pub(crate) const SHORTEST: usize = 60;
+/// What is known of a frame: the shortest, and what may stand before it.
+const KNOWN: usize = SHORTEST + BEFORE;
+/// The tunnel that carries frames in VXLAN.
+const TUNNEL: Tunnel = Tunnel {
+    macs: [[2, 0, 0, 0, 0, 3], [2, 0, 0, 0, 0, 4]],
+    ends: [[192, 0, 2, 1], [192, 0, 2, 2]],
+    network: 7,
+};
 
 /// All flows, and the order in which their frames come: chunk after chunk, then again from the first.
 ///
@@ -18,12 +27,15 @@ pub(crate) const SHORTEST: usize = 60;
 /// when a full ring takes some and refuses others. Flows take turns, so frame `n` of every flow is in
 /// turn `n`.
 pub(crate) struct Flows {
-    heads: Vec<[u8; SHORTEST]>,
+    heads: Vec<[u8; KNOWN]>,
+    /// Where frames begin: behind the headers of VXLAN, if they come in it.
+    before: usize,
     /// Sum of the words under each flow's UDP checksum, its stamp and checksum being zero.
     sums: Vec<u64>,
     pub(crate) classes: Vec<Class>,
     pub(crate) chunks: Vec<Chunk>,
-    pub(crate) len: u16,
+    /// Of whole frames.
+    len: u16,
 }
 
 /// Some flows of one queue.
@@ -33,16 +45,23 @@ pub(crate) struct Chunk {
 }
 
 impl Flows {
-    /// `count` flows of frames of `len` bytes, spread over `queues` by the port's RSS; `None` if the port
-    /// takes no such frame.
-    pub(crate) fn new<R>(port: &Port<R>, count: u32, len: u16, queues: u16) -> Option<Flows> {
-        let heads: Vec<_> = (0..count).map(|flow| head(flow, len)).collect();
-        let admit = |h| port.pipeline().admit(&Incoming::whole(h, u32::from(len)));
-        let classes: Result<Vec<_>, _> = heads.iter().map(|h: &[u8; SHORTEST]| admit(h)).collect();
+    /// `count` flows of frames of `len` bytes, with so many bytes `before` them (none, or those of VXLAN), spread over
+    /// `queues` by the port's RSS; `None` if the port takes no such frame.
+    pub(crate) fn new<R>(
+        port: &Port<R>,
+        count: u32,
+        (before, len): (u16, u16),
+        queues: u16,
+    ) -> Option<Flows> {
+        let heads: Vec<_> = (0..count).map(|flow| head(flow, (before, len))).collect();
+        let (before, whole) = (usize::from(before), before + len);
+        let admit = |h| port.pipeline().admit(&Incoming::whole(h, u32::from(whole)));
+        let classes: Result<Vec<_>, _> =
+            heads.iter().map(|h: &[u8; KNOWN]| admit(&h[..before + SHORTEST])).collect();
         // The number 0 is that of no flow.
         let classes: Vec<_> = (1..).zip(classes.ok()?).map(|(flow, class)| Class { flow, ..class }).collect();
-        let sums = heads.iter().map(|h| sum(h, len)).collect();
-        Some(Flows { chunks: schedule(&classes, queues), heads, sums, classes, len })
+        let sums = heads.iter().map(|h| sum(&h[before..before + SHORTEST], len)).collect();
+        Some(Flows { chunks: schedule(&classes, queues), heads, before, sums, classes, len: whole })
     }
 
     /// Where each flow stands in a turn, and the ring of its queue.
@@ -61,7 +80,7 @@ impl Flows {
         for flow in &self.chunks[chunk].flows {
             let i = *flow as usize;
             let stamp = Stamp { flow: *flow, number: turn }.bytes();
-            let head = &mut self.heads[i];
+            let head = &mut self.heads[i][self.before..];
             head[AT..AT + BYTES].copy_from_slice(&stamp);
             let sum = match checksum::finish(checksum::add(self.sums[i], &stamp)) {
                 0 => 0xffff, // 0 would say that there is none
@@ -75,13 +94,18 @@ impl Flows {
     #[inline]
     pub(crate) fn frame(&self, flow: u32) -> Frame<'_> {
         let (head, class) = (&self.heads[flow as usize], &self.classes[flow as usize]);
-        class.frame(&Incoming::whole(head, u32::from(self.len)))
+        class.frame(&Incoming::whole(&head[..self.before + SHORTEST], u32::from(self.len)))
     }
 }
 
-/// Ethernet, IPv4 and UDP of a flow, with a right IP checksum.
-fn head(flow: u32, len: u16) -> [u8; SHORTEST] {
-    let mut h = [0; SHORTEST];
+/// Ethernet, IPv4 and UDP of a flow, with a right IP checksum, behind what carries them.
+fn head(flow: u32, (before, len): (u16, u16)) -> [u8; KNOWN] {
+    let mut whole = [0; KNOWN];
+    // Every flow has a source port of the tunnel, as far as there are some.
+    let source = 0xc000 | flow as u16 & 0x3fff;
+    let outer = TUNNEL.before(len, source);
+    let (first, h) = whole.split_at_mut(before.into());
+    first.copy_from_slice(&outer[..before.into()]);
     h[..14].copy_from_slice(&[2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 9, 8, 0]);
     h[14..24].copy_from_slice(&[0x45, 0, 0, 0, 0, 0, 0, 0, 64, 17]);
     h[16..18].copy_from_slice(&(len - 14).to_be_bytes());
@@ -94,11 +118,11 @@ fn head(flow: u32, len: u16) -> [u8; SHORTEST] {
     h[38..40].copy_from_slice(&(len - 34).to_be_bytes());
     let sum = checksum::ipv4(&h[14..34]).unwrap_or(0);
     h[24..26].copy_from_slice(&sum.to_be_bytes());
-    h
+    whole
 }
 
 /// What the UDP checksum covers, pseudo-header first; bytes behind the head are zeros.
-fn sum(head: &[u8; SHORTEST], len: u16) -> u64 {
+fn sum(head: &[u8], len: u16) -> u64 {
     checksum::add(checksum::add(17 + u64::from(len - 34), &head[26..34]), &head[34..])
 }
 

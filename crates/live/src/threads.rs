@@ -197,7 +197,7 @@ impl Ends {
         let port = Port::new(rings.nic, steer, device);
         // Requests and connections come in place of flows.
         let count = if client.is_some() || caller.is_some() { 0 } else { config.flows };
-        let flows = Flows::new(&port, count, config.frame_len, config.workers)
+        let flows = Flows::new(&port, count, (config.before(), config.frame_len), config.workers)
             .ok_or_else(|| LiveError::Config("the card refuses its own frames".to_owned()))?;
         let places: Arc<[Place]> = flows.places(|q| config.interface.ring_of(q)).into();
         let mixed = config.mixes();

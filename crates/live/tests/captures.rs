@@ -10,12 +10,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use apps::ipsec::{self, Cost, Ipsec, Keys, Sa, Spd};
-use apps::kv::{self, Kv, Partition};
+use apps::kv::{self, ErpcKv, Kv, Partition};
 use apps::l3fwd::{Fib, L3fwd};
 use apps::lb::Lb;
 use apps::nat::Nat;
 use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
+use apps::udp_echo::UdpEcho;
+use apps::vxlan::Vxlan;
 use apps::{AnyApp, Kind, Worker};
 use memory::native::Table;
 use memory::{Backing, Geometry, NativeView, Ps, Region, Space};
@@ -38,6 +40,9 @@ fn app<'r>(kind: Kind) -> AnyApp<View<'r>, HashTable<View<'r>>, Partition<View<'
             let sa = Sa::new(1, ipsec::HERE, ipsec::THERE, keys());
             AnyApp::Ipsec(Ipsec::new(route(), Spd::thirds(), sa, Cost::default()))
         }
+        Kind::UdpEcho => AnyApp::UdpEcho(UdpEcho::new(0)),
+        Kind::Vxlan => AnyApp::Vxlan(Vxlan::new(0)),
+        Kind::ErpcKv => AnyApp::ErpcKv(ErpcKv::new(Partition::new(kv::Shape::new(64), Table), 0, 1, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[203, 0, 113, 1]], None, 0)),
     }
 }
@@ -129,6 +134,12 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
         let before = a.bytes();
         out.send(&mut m, |sent| {
             let len = u32::from(a.len);
+            if kind == Kind::Vxlan && sent.len != len {
+                let from = usize::from(parse(before).l4) + 16;
+                let shown = (before.len() - from).min(sent.len as usize);
+                let carried = &before[from..from + shown];
+                return assert_eq!(&sent.head[..shown], carried, "{name} frame {i}");
+            }
             assert!(sent.len == len || kind == Kind::Ipsec && sent.len > len - 46, "{name} frame {i}");
             let after = plain(sent.head, before);
             assert_eq!(sums(&after), sums(before), "{name} {} frame {i}", kind.name());
@@ -146,6 +157,9 @@ fn lap(trace: &Arc<Trace>, kind: Kind, name: &str) -> u64 {
     out.sent()
 }
 
+/// Frames of a long capture.
+const LONG: u64 = 50_000;
+
 #[test]
 fn every_capture_goes_through_every_application() {
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
@@ -161,7 +175,11 @@ fn every_capture_goes_through_every_application() {
     for file in files.flatten().map(|f| f.path()).filter(|f| f.extension().is_some_and(|e| e == "pcap")) {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let trace = Arc::new(Trace::open(&file).unwrap());
-        for kind in Kind::ALL.into_iter().filter(|k| *k != Kind::Kv) {
+        for kind in Kind::ALL.into_iter().filter(|k| k.protocol().is_none()) {
+            // What two of them do depends on no state: for time, long captures are left to the others.
+            if matches!(kind, Kind::UdpEcho | Kind::Vxlan) && trace.stats().packets > LONG {
+                continue;
+            }
             let sent = lap(&trace, kind, &name);
             let least = if kind == Kind::Ipsec { 1 } else { 8 };
             assert!(sent * 10 > trace.stats().packets * least, "{name} {}: {sent} sent", kind.name());

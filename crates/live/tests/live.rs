@@ -61,7 +61,7 @@ fn every_interface_moves_every_frame_to_one_to_three_workers() {
 #[test]
 fn applications_send_every_frame_back_with_right_checksums() {
     for interface in interfaces(2) {
-        for kind in Kind::ALL.into_iter().filter(|k| !matches!(k, Kind::Kv | Kind::Ipsec)) {
+        for kind in Kind::ALL.into_iter().filter(|k| k.protocol().is_none() && *k != Kind::Ipsec) {
             let config = Config {
                 workers: 2,
                 packets: PACKETS / 4,
@@ -252,7 +252,7 @@ fn a_store_answers_every_request_with_the_value_put_last() {
             assert_eq!((report.faults, report.buffers_in_use), (live::Faults::default(), 0));
             // Each key is put once before.
             assert_eq!((report.checked, report.offered), (config.packets + 2000, config.packets + 2000));
-            let counter = |name| report.counters[name];
+            let counter = |name: &str| report.counters[name];
             assert!(counter("gets").abs_diff(config.packets * 7 / 10) < config.packets / 50);
             if objects != "fixed" {
                 assert_eq!(counter("hits"), counter("gets"), "nothing is forgotten");
@@ -261,6 +261,20 @@ fn a_store_answers_every_request_with_the_value_put_last() {
             }
             assert!(counter("value_bytes") > counter("gets") * 100);
         }
+    }
+}
+
+#[test]
+fn a_store_behind_erpc_answers_every_request_with_the_value_put_last() {
+    for interface in interfaces(2) {
+        let base = asked(interface, 2, "erpc:put=50,keys=1000");
+        let config = Config { work: Work::App(Kind::ErpcKv), ..base };
+        let report = run(&config).unwrap_or_else(|e| panic!("{config:?}: {e}"));
+        assert_eq!((report.faults, report.buffers_in_use), (live::Faults::default(), 0));
+        assert_eq!((report.checked, report.offered), (config.packets + 1000, config.packets + 1000));
+        let [gets, hits, bytes] = ["gets", "hits", "value_bytes"].map(|name| report.counters[name]);
+        assert!(gets.abs_diff(config.packets / 2) < config.packets / 50, "{report:?}");
+        assert!(hits * 100 > gets * 95 && bytes == hits * 64, "a full bucket forgets few: {report:?}");
     }
 }
 
@@ -288,7 +302,9 @@ fn what_a_store_needs_is_said() {
     let none = refused(&Config { requests: None, ..base.clone() });
     assert_eq!(none, "kv answers requests; allowed: with a workload kv:put=PERCENT");
     let check = refused(&Config { work: Work::Check, ..base.clone() });
-    assert_eq!(check, "requests are for a store; allowed: with the application kv");
+    assert_eq!(check, "requests are for a store; allowed: with the applications kv and erpc-kv");
+    let other = refused(&Config { work: Work::App(Kind::ErpcKv), ..base.clone() });
+    assert_eq!(other, "erpc-kv does not know requests of kv; allowed: those of erpc");
     let mixed = Config { workers: 2, interface: shared(64, 2)[0].clone(), ..base.clone() };
     assert!(refused(&mixed).contains("share rings"));
     let many = "kv:put=5,objects=ads,keys=20M".parse().ok();

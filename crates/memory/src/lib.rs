@@ -170,6 +170,10 @@ pub trait Memory {
 
     /// The only clock that a ring may read.
     fn now(&mut self) -> Ps;
+    /// When the bytes that this agent put last are off its hands: at once, unless an engine beside it still writes them.
+    fn gone(&mut self) -> Ps {
+        self.now()
+    }
     /// CPU work, in cycles of the core; only the model charges it.
     fn work(&mut self, cycles: u32);
     /// What follows does not depend on what went before (the next frame): a NIC's reads no longer

@@ -7,6 +7,8 @@ pub(crate) mod book;
 pub(crate) mod bypass;
 pub(crate) mod card;
 pub(crate) mod emulator;
+pub(crate) mod files;
+pub(crate) mod host_cc;
 pub(crate) mod meter;
 pub(crate) mod nic_core;
 pub(crate) mod plug;

@@ -65,6 +65,10 @@ pub(crate) struct Machine {
     pub pressed: u64,
     /// Bytes that cards have written for flows that no core receives.
     pub written_remotely: u64,
+    /// Lines that cards have written, sampled or not.
+    pub dma_lines: u64,
+    /// Lines of a port's line rate, in a ps.
+    pub line_rate: f64,
 }
 
 impl Machine {
@@ -97,6 +101,8 @@ impl Machine {
             ahead: soft,
             pressed: 0,
             written_remotely: 0,
+            dma_lines: 0,
+            line_rate: server.nic.port_gbps * 1e-3 / 512.0,
         };
         machine.price();
         machine
@@ -156,6 +162,11 @@ impl Machine {
                 self.prices[node as usize].set(levels);
             }
         }
+    }
+
+    /// Latency of a read from the near node's memory, ps.
+    pub(crate) fn dram_latency(&self) -> u64 {
+        self.drams[Node::Near as usize].latency()
     }
 
     /// What an access of a kind costs a core of `node` on average.
@@ -249,6 +260,7 @@ impl Machine {
     /// A run of lines written by DMA; `partial` tells whether the last one is not whole.
     #[inline(always)]
     pub(crate) fn dma_write(&mut self, first: u32, lines: u32, partial: bool, at: u64) {
+        self.dma_lines += u64::from(lines);
         let last = first + lines - 1;
         if self.hierarchy.sample().may_have(first, last) {
             self.simulate_dma(first, last, at, |caches, line| {

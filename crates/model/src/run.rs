@@ -34,9 +34,10 @@ use snapshot::Snapshot;
 /// A number of the scenario is not allowed, or nothing can happen any more (with a dump).
 pub fn run(s: &mut Scenario) -> Result<Report, Error> {
     validate::scenario(s)?;
-    if !s.peers.is_empty() {
+    if s.peers.iter().any(|peer| !peer.borrow().is_endless()) {
         return Err(Error::Scenario("hosts at the far ends of wires end by themselves: a transfer".into()));
     }
+    transfer::answers_late(s)?;
     let mut run = Run::build(s)?;
     let (settled, window) = match s.span {
         Some(span) => run.laid_down(s, &span)?,

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use memory::Ps;
 
 /// A finite buffer of bytes. A frame occupies its bytes until its store has finished, whether it is being
-/// stored or waits for that. Stores finish in order.
+/// stored or waits for that. Its bytes are a ring: they come free in the order of arrival.
 #[derive(Debug)]
 pub(crate) struct Holding {
     /// Bytes in all.

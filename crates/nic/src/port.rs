@@ -134,7 +134,7 @@ impl<R> Port<R> {
         let frame = Class { flow: a.flow, ..class }.frame(&Incoming::whole(a.head, a.len));
         let mut out = [Outcome::BadFrame];
         self.nic.deliver(m, class.queue, &[frame], &mut out);
-        self.holding.hold(m.now(), a.len);
+        self.holding.hold(m.gone(), a.len);
         out[0]
     }
 

@@ -18,11 +18,14 @@
 //! A client sends a request to the UDP port of its key's partition ([`partition`] behind
 //! [`PARTITION_PORT`](crate::PARTITION_PORT)), so that the card finds the core.
 
+pub mod erpc;
 mod objects;
+mod protocol;
 
 use crate::be16;
 
 pub use objects::{MTU, Objects};
+pub use protocol::Protocol;
 
 /// Bytes before the key.
 pub const HEADER: usize = 16;

@@ -11,6 +11,7 @@ pub mod kv;
 mod parse;
 mod rss;
 mod steer;
+pub mod vxlan;
 
 pub use parse::{Fault, Parsed, Tuple, parse, parse_carried, usual};
 pub use rss::{DEFAULT_KEY, Fields, Rss, RssError, SYMMETRIC_KEY};

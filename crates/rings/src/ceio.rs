@@ -47,7 +47,9 @@
 //! mark would, and the same number counts as one. Otherwise flows are `detected` by their unread frames, as above;
 //! `involved` ones are not.
 //!
-//! **Congestion.** From half of the card's memory on `kept` says so, which a sender's congestion control is to hear.
+//! **Congestion.** A queue is congested while its frames are kept faster than they are drained, and all are from half of
+//! the card's memory on. `kept` says so, and the card marks what comes for them ([`Nic::is_congested`](crate::Nic)), which
+//! a sender's congestion control hears (Q2).
 //!
 //! **Stop and start.** The card forgets what it kept for a stopped queue; what was published is the core's to drain.
 //! Both stand at the sum of what both rings have read, as in `parts/empties.rs`.
@@ -55,15 +57,18 @@
 //! **Outcomes.** `nic_memory_full`: the card's memory is full. `no_buffer`: before the queue's first buffer is posted
 //! nobody knows how long a frame may be.
 //!
-//! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`, their kinds: `ceio/kinds.rs`; the card's memory: `ceio/elastic.rs`; host half: `ceio/host.rs`;
+//! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`, their kinds: `ceio/kinds.rs`, priorities: `ceio/priority.rs`;
+//! the card's memory: `ceio/elastic.rs`; its congestion: `ceio/behind.rs`; host half: `ceio/host.rs`;
 //! NIC half: `ceio/nic.rs`.
 
+mod behind;
 pub mod credits;
 mod elastic;
 mod flows;
 mod host;
 mod kinds;
 mod nic;
+mod priority;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 
@@ -77,6 +82,7 @@ pub use elastic::SLOT;
 pub use host::HostHalf;
 pub use kinds::{Kind, Mark};
 pub use nic::NicHalf;
+pub use priority::Priority;
 
 // ## Words
 
@@ -142,6 +148,8 @@ pub struct Sizes {
     pub release: u32,
     /// Kept frames of a queue that are on their way at a time.
     pub drain: u32,
+    /// Which flows the fast path is for.
+    pub priority: Priority,
     /// A flow without frames for so long is inactive.
     pub idle: Ps,
     /// The time between two flows that become active again.
@@ -164,6 +172,7 @@ impl Default for Sizes {
             nic_memory: NicMemory { slots: 64 * MIB },
             release: 32,
             drain: 32,
+            priority: Priority::Lazy,
             idle: Ps::from_us(1_000_000),
             recall: Ps::from_us(100),
             kind: Kind::Detected,
@@ -174,8 +183,19 @@ impl Default for Sizes {
 
 impl Parameters for Sizes {
     fn params(&mut self) -> Vec<Param<'_>> {
-        let Sizes { ring, flows, credits, nic_memory, release, drain, idle, recall, kind, bypass_mark } =
-            self;
+        let Sizes {
+            ring,
+            flows,
+            credits,
+            nic_memory,
+            release,
+            drain,
+            priority,
+            idle,
+            recall,
+            kind,
+            bypass_mark,
+        } = self;
         vec![
             Param::ring("ring", ring, "descriptors of a core"),
             Param::new("flows", flows, "flows of a queue, told apart by their hash"),
@@ -183,6 +203,11 @@ impl Parameters for Sizes {
             Param::new("nic_memory", nic_memory, "MiB of the card's own memory"),
             Param::new("release", release, "frames that a core processes before it releases their credits"),
             Param::new("drain", drain, "kept frames of a queue that are on their way at a time"),
+            Param::new(
+                "priority",
+                priority,
+                "how flows come to have the fast path: by lazy release, or by PIAS",
+            ),
             Param::new("idle_ns", idle, "a flow without frames for so long is inactive"),
             Param::new("recall_ns", recall, "time between two flows that become active again"),
             Param::new("kind", kind, "whether flows that bypass cores are detected, or all are of a kind"),

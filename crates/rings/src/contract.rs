@@ -135,6 +135,10 @@ pub trait Nic<M: Memory> {
     fn stop_queue(&mut self, m: &mut M, queue: u16);
     /// `queue`, stopped and drained, receives again as soon as it has buffers.
     fn start_queue(&mut self, m: &mut M, queue: u16);
+    /// Whether a sender to `queue` is to slow down though nothing was dropped: the card marks what it receives (ECN).
+    fn is_congested(&self, _queue: u16) -> bool {
+        false
+    }
     /// Where completions go into the descriptors, the card writes them back so. Others write each by itself.
     fn set_write_back(&mut self, _how: WriteBack) {}
     /// The name and value of counter `i`; `None` beyond the last.

@@ -1,7 +1,8 @@
 //! The lab: what is simulated, as options say it, and what its runs find.
 //!
 //! `setup` reads the options of a comparison, `point` is one run of the model, `span` the time in which it counts,
-//! `search` the largest load without a drop; `kept` finds what was run before. `jobs` runs many points at once and gives their `row`s. `queues`,
+//! `search` the largest load without a drop, `senders` hosts that answer to congestion; `kept` finds what was run before.
+//! `jobs` runs many points at once and gives their `row`s. `queues`,
 //! `transfer`, `operations`, `link` and `loopback` are systems of another kind, whose numbers are `measured`. `rules`
 //! runs a capture through flow tables.
 
@@ -21,6 +22,7 @@ pub(crate) mod queues;
 pub(crate) mod row;
 pub(crate) mod rules;
 pub(crate) mod search;
+pub(crate) mod senders;
 pub(crate) mod setup;
 pub(crate) mod shown;
 pub(crate) mod span;

@@ -6,6 +6,7 @@ use crate::partition::Partitions;
 use crate::sizes::{HEADERS, Objects, imix};
 use crate::wire::{Deal, Wire};
 use crate::{Arrival, HEAD, Line, MIN_FRAME, Rate, Sizes, Source, Spec, seed, wire_bytes};
+use packet::vxlan::{self, Tunnel};
 use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
 
@@ -21,6 +22,8 @@ pub(crate) struct Generator {
     wire: Wire,
     /// Headers with everything but lengths, addresses, ports and checksums.
     template: [u8; HEAD],
+    /// What carries the frames.
+    tunnel: Option<Tunnel>,
     idle: bool,
 }
 
@@ -56,6 +59,7 @@ impl Generator {
             clock,
             wire: Wire::new(line),
             template: template(line.port),
+            tunnel: spec.vxlan.then(|| tunnel(line.port)),
             idle: idle || flows == 0,
         }
     }
@@ -75,6 +79,16 @@ impl Generator {
             }
         }
     }
+}
+
+/// Source ports of a tunnel, which stand for flows, from here on (RFC 7348 section 5).
+const ENTROPY: u16 = 0xc000;
+
+/// The tunnel to a port.
+fn tunnel(port: u32) -> Tunnel {
+    let [a, b] = (port as u16).to_be_bytes();
+    let (macs, ends) = ([[2, 0, 0, 3, a, b], [2, 0, 0, 4, a, b]], [[10, 255, a, b], [48, 255, a, b]]);
+    Tunnel { macs, ends, network: port + 1 }
 }
 
 /// Bytes of a frame's head that are known.
@@ -98,17 +112,23 @@ impl Source for Generator {
             }
             None => (None, len),
         };
-        let due = self.clock.next(wire_bytes(len), &mut self.rng);
-        out.at = self.wire.send(due, len);
-        out.len = len;
+        let before = if self.tunnel.is_some() { vxlan::BEFORE } else { 0 };
+        out.len = len.saturating_add(before as u16);
+        let due = self.clock.next(wire_bytes(out.len), &mut self.rng);
+        out.at = self.wire.send(due, out.len);
         // Zeros follow what is known: those behind the frame before serve this one too.
-        if usize::from(out.head_len) > KNOWN {
+        if usize::from(out.head_len) > KNOWN + before {
             out.head = [0; HEAD];
         }
         out.head_len = KNOWN as u8;
         out.head[..KNOWN].copy_from_slice(&self.template[..KNOWN]);
         let name = name(number.wrapping_add(self.salt));
         address(&mut out.head, Name { dport: port.unwrap_or(name.dport), ..name }, len, 0);
+        if let Some(tunnel) = &self.tunnel {
+            out.head.copy_within(..KNOWN, before);
+            out.head[..before].copy_from_slice(&tunnel.before(len, ENTROPY | name.src as u16 & !ENTROPY));
+            out.head_len += before as u8;
+        }
         true
     }
 }

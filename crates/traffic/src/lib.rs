@@ -6,6 +6,7 @@
 
 mod cdf;
 mod clock;
+pub mod dctcp;
 mod error;
 mod flows;
 pub mod fuzz;
@@ -21,6 +22,7 @@ mod requests;
 mod rewrite;
 mod schedule;
 mod seed;
+mod senders;
 mod sizes;
 mod spec;
 pub mod stats;
@@ -33,6 +35,7 @@ pub use error::{SpecError, TraceError};
 pub use phases::Phases;
 pub use rate::Rate;
 pub use schedule::{IDLE, Idle};
+pub use senders::{Network, Sender, Senders};
 pub use sizes::{RFC_2544, Sizes};
 pub use spec::{Arrivals, FlowDraw, KEYS, Spec, Target};
 pub use trace::{Left, Skipped, Stamps, Trace, TraceInfo, each_frame, frames};
@@ -114,6 +117,27 @@ pub trait Peer {
 
     /// Whether everything is transferred.
     fn done(&self) -> bool;
+
+    /// Whether it sends for as long as it is asked.
+    fn is_endless(&self) -> bool {
+        false
+    }
+
+    /// How often the server's host looks at its own congestion, to mark what it receives, ps; `None`: never.
+    fn watches(&self) -> Option<u64> {
+        None
+    }
+
+    /// The card has decided on the frame that came at `at`, by `now`: whether it is stored, and whether it is marked.
+    fn met(&mut self, _now: u64, _at: u64, _stored: bool, _marked: bool) {}
+
+    /// The frame that came at `came` has left the server by `at`, or the answer to it.
+    fn answered(&mut self, _at: u64, _came: u64) {}
+
+    /// What it has counted.
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        Vec::new()
+    }
 }
 
 /// What is offered to a server's ports.
@@ -143,8 +167,8 @@ impl Workload {
             Workload::Pcap(trace, arrivals) => {
                 Box::new(replay::Replay::new(trace.clone(), *arrivals, line, rate, seed))
             }
-            Workload::Generated(spec @ Spec { sizes: Sizes::Kv { put_percent, objects }, .. }) => {
-                Box::new(requests::Requests::new(spec, (*put_percent, *objects), line, rate, seed))
+            Workload::Generated(spec @ Spec { sizes: Sizes::Kv { put_percent, objects, protocol }, .. }) => {
+                Box::new(requests::Requests::new(spec, (*put_percent, *objects, *protocol), line, rate, seed))
             }
             Workload::Generated(spec) => Box::new(generate::Generator::new(spec, line, rate, seed)),
         }
@@ -154,7 +178,7 @@ impl Workload {
 impl Spec {
     /// A put of each key that the requests of one port ask for, then nothing; `None` where there are no requests.
     pub fn puts(&self, seed: u64) -> Option<Box<dyn Source>> {
-        let Sizes::Kv { objects, .. } = self.sizes else { return None };
-        Some(Box::new(requests::Requests::puts(self, objects, seed)))
+        let Sizes::Kv { objects, protocol, .. } = self.sizes else { return None };
+        Some(Box::new(requests::Requests::puts(self, (objects, protocol), seed)))
     }
 }

@@ -7,7 +7,7 @@ use crate::generate::{address, template};
 use crate::sizes::{HEADERS, get_len, unit};
 use crate::wire::{Deal, Wire};
 use crate::{Arrival, HEAD, Line, Rate, Source, Spec, seed, wire_bytes};
-use packet::kv::{self, HEADER, MAX_KEY, Objects, Op, Request};
+use packet::kv::{self, HEADER, MAX_KEY, Objects, Op, Protocol, Request};
 use packet::{PARTITION_PORT, checksum};
 use rand_pcg::Pcg64Mcg;
 use std::ops::Range;
@@ -21,6 +21,7 @@ pub(crate) struct Requests {
     /// The share of puts.
     puts: f64,
     objects: Objects,
+    protocol: Protocol,
     draw: Draw,
     deal: Deal,
     /// Added to key numbers: seeds have other keys.
@@ -40,7 +41,7 @@ impl Requests {
     /// Of `objects`, with so many percent of puts.
     pub(crate) fn new(
         spec: &Spec,
-        (put_percent, objects): (f64, Objects),
+        (put_percent, objects, protocol): (f64, Objects, Protocol),
         line: Line<'_>,
         rate: Rate,
         seed: u64,
@@ -53,6 +54,7 @@ impl Requests {
             rng,
             puts: put_percent / 100.0,
             objects,
+            protocol,
             draw: Draw::new(spec.draw, keys.max(1)),
             deal: Deal::new(&line),
             salt: seed::salt(seed),
@@ -67,10 +69,10 @@ impl Requests {
     }
 
     /// A put of each key instead, in no hurry.
-    pub(crate) fn puts(spec: &Spec, objects: Objects, seed: u64) -> Self {
+    pub(crate) fn puts(spec: &Spec, (objects, protocol): (Objects, Protocol), seed: u64) -> Self {
         let line = Line { port: 0, loads: &[1], gbps: Line::GBPS };
         let each = Some(0..spec.flows);
-        Self { each, ..Self::new(spec, (100.0, objects), line, Rate::Gbps(Line::GBPS), seed) }
+        Self { each, ..Self::new(spec, (100.0, objects, protocol), line, Rate::Gbps(Line::GBPS), seed) }
     }
 }
 
@@ -94,7 +96,8 @@ impl Source for Requests {
         key[..NUMBER].copy_from_slice(&(u64::from(self.salt) + u64::from(number)).to_be_bytes());
         let hash = kv::hash(&key[..key_len.into()]);
         let (op, value_len) = if put { (Op::Put, self.objects.value_len(hash)) } else { (Op::Get, 0) };
-        let len = get_len(self.objects) + value_len;
+        let room = if self.protocol == Protocol::Erpc { self.objects.value_len(hash) } else { value_len };
+        let len = get_len(self.objects) + room;
         let due = self.clock.next(wire_bytes(len), &mut self.rng);
         let partition = kv::partition(hash, self.partitions);
         self.id = self.id.wrapping_add(1);
@@ -104,7 +107,7 @@ impl Source for Requests {
         out.flow = number.saturating_add(1);
         out.head_len = (AT + NUMBER) as u8;
         out.head = self.template;
-        let header = Request { op, key_len, value_len, id: self.id }.bytes();
+        let header = self.protocol.ask(&Request { op, key_len, value_len, id: self.id }, room);
         out.head[AT - HEADER..AT].copy_from_slice(&header);
         out.head[AT..AT + NUMBER].copy_from_slice(&key[..NUMBER]);
         let mut name = name(number.wrapping_add(self.salt));

@@ -1,7 +1,7 @@
 //! Frame sizes of generated traffic.
 
 use crate::cdf::Cdf;
-use packet::kv::{HEADER, Objects as Values, VALUE};
+use packet::kv::{HEADER, Objects as Values, Protocol, VALUE};
 use rand_pcg::Pcg64Mcg;
 use rand_pcg::rand_core::RngCore;
 
@@ -30,10 +30,12 @@ pub enum Sizes {
         put_percent: f64,
         /// Their keys and values: puts of 1210 B and gets of 186 B unless they differ.
         objects: Values,
+        /// What says so. Requests of eRPC are as long as a put, gets too.
+        protocol: Protocol,
     },
 }
 
-/// The length of a get.
+/// The length of a get of few words.
 pub(crate) const fn get_len(objects: Values) -> u16 {
     HEADERS + HEADER as u16 + objects.key_len()
 }
@@ -56,7 +58,9 @@ impl Sizes {
     /// Requests for `objects`, where they are requests.
     pub(crate) fn of(&self, objects: Values) -> Sizes {
         match self {
-            Sizes::Kv { put_percent, .. } => Sizes::Kv { put_percent: *put_percent, objects },
+            Sizes::Kv { put_percent, protocol, .. } => {
+                Sizes::Kv { put_percent: *put_percent, objects, protocol: *protocol }
+            }
             other => other.clone(),
         }
     }
@@ -75,7 +79,8 @@ impl Sizes {
             Sizes::Fixed(_) | Sizes::Rfc2544(_) => self.fixed().map(f64::from),
             Sizes::Imix => Some((7.0 * 60.0 + 4.0 * 590.0 + 1514.0) / 12.0),
             Sizes::Empirical(_) => None,
-            Sizes::Kv { put_percent, objects: Values::Fixed } => {
+            Sizes::Kv { objects, protocol: Protocol::Erpc, .. } => Some(objects.longest_frame().into()),
+            Sizes::Kv { put_percent, objects: Values::Fixed, .. } => {
                 Some(f64::from(get_len(Values::Fixed)) + put_percent / 100.0 * f64::from(VALUE))
             }
             Sizes::Kv { .. } => None,

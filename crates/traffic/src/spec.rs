@@ -3,16 +3,20 @@
 //! Bytes of a frame are without FCS, so that the shortest has 60. `rfc2544:64` is that one by the name that it has in
 //! RFC 2544, which counts the FCS: 64, 128, 256, 512, 1024, 1280 or 1518.
 
+mod text;
+
 use crate::cdf::Cdf;
 use crate::{MIN_FRAME, RFC_2544, Sizes, SpecError};
-use packet::kv::Objects;
+use packet::kv::{Objects, Protocol};
+use packet::vxlan;
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
 
 /// Generated traffic. Its text form is
-/// `SIZES[,flows=N][,zipf=S][,arrivals=HOW][,partitions=N][,target=WHAT]`, or for a key-value store
-/// `kv:put=PERCENT[,objects=NAME][,keys=N][,zipf=S][,arrivals=HOW][,partitions=N]`.
+/// `SIZES[,flows=N][,zipf=S][,arrivals=HOW][,partitions=N][,target=WHAT][,tunnel=vxlan]`, or for a key-value store
+/// `kv:put=PERCENT[,objects=NAME][,keys=N][,zipf=S][,arrivals=HOW][,partitions=N]`, or in the packets of eRPC
+/// `erpc:put=PERCENT[,value=BYTES]` with the same options behind it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "String")]
 pub struct Spec {
@@ -30,6 +34,8 @@ pub struct Spec {
     pub partitions: u32,
     /// What partition 0 gets instead of its equal share; the others share the rest equally.
     pub target: Option<Target>,
+    /// Whether frames come in VXLAN, [`packet::vxlan::BEFORE`] bytes longer than their sizes say.
+    pub vxlan: bool,
 }
 
 /// The traffic of partition 0.
@@ -49,7 +55,7 @@ pub enum Target {
 impl Spec {
     /// Mean frame length where it is known in advance.
     pub(crate) fn mean_frame(&self) -> Option<f64> {
-        let mean = self.sizes.mean_frame()?;
+        let mean = self.sizes.mean_frame()? + f64::from(self.before());
         match self.target {
             Some(Target::Percent { percent, len }) if self.partitions > 0 => {
                 let part = percent / 100.0;
@@ -57,6 +63,16 @@ impl Spec {
             }
             _ => Some(mean),
         }
+    }
+
+    /// Bytes before what sizes tell of.
+    pub(crate) fn before(&self) -> u16 {
+        if self.vxlan { vxlan::BEFORE as u16 } else { 0 }
+    }
+
+    /// The length of the longest frame, without FCS, where it is known in advance.
+    pub fn longest(&self) -> Option<u16> {
+        Some(self.sizes.longest()?.saturating_add(self.before()))
     }
 }
 
@@ -103,6 +119,7 @@ impl Default for Spec {
             arrivals: Arrivals::Constant,
             partitions: 0,
             target: None,
+            vxlan: false,
         }
     }
 }
@@ -110,10 +127,17 @@ impl Default for Spec {
 /// Keys unless told otherwise: 10 GB of items of this size, as in MICA's data set. Where keys are asked for
 /// equally often, no cache holds a part of it worth mentioning.
 pub const KEYS: u64 = 8 << 20;
+/// Keys of an eRPC store unless told otherwise (CEIO, section 6.1).
+const SMALL_KEYS: u64 = 1000;
+/// The longest value of an eRPC store: a request is one packet.
+const MAX_VALUE: u16 = 1408;
+/// Bytes of a value of one unless told otherwise (CEIO, section 6.1).
+const SMALL_VALUE: u16 = 64;
 const MAX_FLOWS: u64 = 1 << 32;
 const MAX_PARTITIONS: u32 = 1024;
-const OPTIONS: &str = "flows=N, zipf=S, arrivals=HOW, partitions=N, target=WHAT";
-const KV_OPTIONS: &str = "objects=fixed, ads or geo, keys=N, zipf=S, arrivals=HOW, partitions=N";
+const OPTIONS: &str = "flows=N, zipf=S, arrivals=HOW, partitions=N, target=WHAT, tunnel=vxlan";
+const KV_OPTIONS: &str =
+    "objects=fixed, ads or geo (kv), value=BYTES (erpc), keys=N, zipf=S, arrivals=HOW, partitions=N";
 
 impl FromStr for Spec {
     type Err = SpecError;
@@ -121,10 +145,14 @@ impl FromStr for Spec {
     fn from_str(s: &str) -> Result<Self, SpecError> {
         let mut parts = s.split(',').map(str::trim);
         let sizes = sizes(parts.next().unwrap_or_default())?;
-        let kv = matches!(sizes, Sizes::Kv { .. });
+        let protocol = match sizes {
+            Sizes::Kv { protocol, .. } => Some(protocol),
+            _ => None,
+        };
+        let (kv, erpc) = (protocol.is_some(), protocol == Some(Protocol::Erpc));
         let mut spec = Spec { sizes, ..Spec::default() };
         if kv {
-            spec.flows = KEYS;
+            spec.flows = if erpc { SMALL_KEYS } else { KEYS };
         }
         let mut seen = Vec::new();
         for part in parts {
@@ -136,7 +164,9 @@ impl FromStr for Spec {
             match key {
                 "flows" if !kv => spec.flows = flows("flows", value)?,
                 "keys" if kv => spec.flows = flows("keys", value)?,
-                "objects" if kv => spec.sizes = spec.sizes.of(named_objects(value)?),
+                "objects" if kv && !erpc => spec.sizes = spec.sizes.of(named_objects(value)?),
+                "value" if erpc => spec.sizes = spec.sizes.of(small(value)?),
+                "tunnel" if !kv && value == "vxlan" => spec.vxlan = true,
                 "zipf" => spec.draw = zipf(value)?,
                 "arrivals" => spec.arrivals = value.parse()?,
                 "partitions" => spec.partitions = partitions(value)?,
@@ -144,6 +174,13 @@ impl FromStr for Spec {
                 _ if kv => return Err(SpecError::new("workload option", part, KV_OPTIONS)),
                 _ => return Err(SpecError::new("workload option", part, OPTIONS)),
             }
+        }
+        if spec.vxlan && (spec.partitions > 0 || spec.target.is_some()) {
+            return Err(SpecError::new(
+                "tunnel",
+                "vxlan",
+                "without partitions and target: ports are those of the tunnel",
+            ));
         }
         Ok(spec)
     }
@@ -156,10 +193,15 @@ fn sizes(s: &str) -> Result<Sizes, SpecError> {
         Some(("rfc2544", n)) => named(n).map(Sizes::Rfc2544),
         Some(("empirical", name)) => Cdf::load(name).map(Sizes::Empirical),
         Some(("kv", mix)) => {
-            puts(mix).map(|put_percent| Sizes::Kv { put_percent, objects: Objects::default() })
+            let (objects, protocol) = (Objects::default(), Protocol::Plain);
+            puts(mix).map(|put_percent| Sizes::Kv { put_percent, objects, protocol })
+        }
+        Some(("erpc", mix)) => {
+            let (objects, protocol) = (Objects::Small(SMALL_VALUE), Protocol::Erpc);
+            puts(mix).map(|put_percent| Sizes::Kv { put_percent, objects, protocol })
         }
         _ => {
-            let allowed = "fixed:BYTES (without FCS), rfc2544:BYTES (with FCS), imix, empirical:NAME, empirical:FILE or kv:put=PERCENT";
+            let allowed = "fixed:BYTES (without FCS), rfc2544:BYTES (with FCS), imix, empirical:NAME, empirical:FILE, kv:put=PERCENT or erpc:put=PERCENT";
             Err(SpecError::new("workload", s, allowed))
         }
     }
@@ -175,6 +217,11 @@ fn puts(s: &str) -> Result<f64, SpecError> {
 fn named_objects(s: &str) -> Result<Objects, SpecError> {
     let one = Objects::ALL.into_iter().find(|objects| objects.name() == s);
     one.ok_or_else(|| SpecError::new("objects", s, &Objects::ALL.map(Objects::name).join(", ")))
+}
+
+fn small(s: &str) -> Result<Objects, SpecError> {
+    let value = s.parse().ok().filter(|n| *n <= MAX_VALUE);
+    value.map(Objects::Small).ok_or_else(|| SpecError::new("value", s, "0 to 1408 bytes"))
 }
 
 fn frame(s: &str) -> Result<u16, SpecError> {
@@ -242,41 +289,4 @@ fn target(s: &str) -> Result<Target, SpecError> {
     what.ok_or_else(|| {
         SpecError::new("target", s, "gbps:GBPS (of each port), pct:PERCENT/BYTES (of its frames)")
     })
-}
-
-impl fmt::Display for Spec {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.sizes {
-            Sizes::Fixed(n) => write!(f, "fixed:{n}")?,
-            Sizes::Rfc2544(n) => write!(f, "rfc2544:{n}")?,
-            Sizes::Imix => write!(f, "imix")?,
-            Sizes::Empirical(cdf) => write!(f, "empirical:{}", cdf.name)?,
-            Sizes::Kv { put_percent, .. } => write!(f, "kv:put={put_percent}")?,
-        }
-        let flows = if matches!(self.sizes, Sizes::Kv { .. }) { "keys" } else { "flows" };
-        if let Sizes::Kv { objects, .. } = self.sizes
-            && objects != Objects::default()
-        {
-            write!(f, ",objects={}", objects.name())?;
-        }
-        write!(f, ",{flows}={}", self.flows)?;
-        if let FlowDraw::Zipf(s) = self.draw {
-            write!(f, ",zipf={s}")?;
-        }
-        write!(f, ",arrivals={}", self.arrivals)?;
-        if self.partitions > 0 {
-            write!(f, ",partitions={}", self.partitions)?;
-        }
-        match self.target {
-            None => Ok(()),
-            Some(Target::Gbps(gbps)) => write!(f, ",target=gbps:{gbps}"),
-            Some(Target::Percent { percent, len }) => write!(f, ",target=pct:{percent}/{len}"),
-        }
-    }
-}
-
-impl From<Spec> for String {
-    fn from(spec: Spec) -> Self {
-        spec.to_string()
-    }
 }

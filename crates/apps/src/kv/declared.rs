@@ -1,7 +1,6 @@
 //! Partitions without storage: the model's.
 
 use memory::{Buf, Memory, Touch};
-use packet::kv::{KEY, VALUE};
 
 use super::pages::Place;
 use super::shape::{HEAD, Shape, lines};
@@ -9,7 +8,7 @@ use super::slabs::SlabShape;
 use super::{Refused, Store, Value};
 
 /// Touches the lines that a full [`super::Partition`] of the same shape would touch: every key is there,
-/// with a value of [`VALUE`] bytes, zeros, at a place that follows from its hash.
+/// with a value as long as the shape says, zeros, at a place that follows from its hash.
 pub struct Declared<M: Memory> {
     shape: Shape,
     table: M::Table,
@@ -23,7 +22,7 @@ impl<M: Memory> Declared<M> {
 
     /// The line in the log of a hash's item.
     fn item(&self, hash: u64) -> u64 {
-        let item = lines(KEY.into(), VALUE.into());
+        let item = lines(self.shape.key.into(), self.shape.value.into());
         // Mixed once more: a log is filled in order of time, so places must not follow from bucket and
         // partition.
         let mixed = hash.wrapping_mul(0xd6e8_feb8_6659_fd93) >> 32;
@@ -51,9 +50,9 @@ impl<M: Memory> Store<M> for Declared<M> {
     fn get(&mut self, m: &mut M, hash: u64, key: &[u8]) -> Option<Value<'_>> {
         let at = self.locate(m, hash, key);
         let start = HEAD + key.len();
-        let rest = start.next_multiple_of(memory::LINE)..start + usize::from(VALUE);
+        let rest = start.next_multiple_of(memory::LINE)..start + usize::from(self.shape.value);
         self.shape.touch_item(m, self.table, at, rest, Touch::Read);
-        Some(Value::Bytes { bytes: &[], len: VALUE })
+        Some(Value::Bytes { bytes: &[], len: self.shape.value })
     }
 
     fn put(
@@ -67,7 +66,13 @@ impl<M: Memory> Store<M> for Declared<M> {
         let at = self.locate(m, hash, key);
         let start = HEAD + key.len();
         self.shape.touch_item(m, self.table, at, 0..HEAD, Touch::Write);
-        self.shape.touch_item(m, self.table, at, start..start + usize::from(len.min(VALUE)), Touch::Write);
+        self.shape.touch_item(
+            m,
+            self.table,
+            at,
+            start..start + usize::from(len.min(self.shape.value)),
+            Touch::Write,
+        );
         fill(m, &mut []);
         Ok(())
     }

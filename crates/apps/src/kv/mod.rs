@@ -7,6 +7,7 @@
 mod contract;
 mod declared;
 mod either;
+mod erpc;
 pub mod fuzz;
 mod pages;
 mod request;
@@ -17,6 +18,7 @@ mod store;
 pub use contract::{Refused, Store, Value};
 pub use declared::{Declared, DeclaredSlabs};
 pub use either::Either;
+pub use erpc::{ErpcKv, RPC};
 pub use shape::Shape;
 pub use slabs::{SlabShape, Slabs};
 pub use store::Partition;
@@ -24,7 +26,7 @@ pub use store::Partition;
 use std::collections::VecDeque;
 
 use memory::{Buf, Memory, Ps};
-use packet::kv::{self, HEADER, Op, Reply, Request, Status};
+use packet::kv::{self, HEADER, Op, Protocol, Reply, Request, Status};
 use rings::Completion;
 
 use crate::{App, Batch, Cause, Headers, Packet, Verdict, headers};
@@ -45,6 +47,7 @@ pub struct Kv<S> {
     partition: u32,
     partitions: u32,
     cycles: u32,
+    protocol: Protocol,
     /// Requests by operation, and those that found their key.
     served: [u64; 3],
     hits: u64,
@@ -55,7 +58,14 @@ pub struct Kv<S> {
 impl<S> Kv<S> {
     /// Partition `partition` of `partitions`.
     pub fn new(store: S, partition: u32, partitions: u32, cycles: u32) -> Kv<S> {
-        Kv { store, partition, partitions, cycles, served: [0; 3], hits: 0, open: VecDeque::new() }
+        let protocol = Protocol::default();
+        Kv { store, partition, partitions, cycles, protocol, served: [0; 3], hits: 0, open: VecDeque::new() }
+    }
+
+    /// The same in other words.
+    #[must_use]
+    fn speaking(self, protocol: Protocol) -> Kv<S> {
+        Kv { protocol, ..self }
     }
 
     /// Does what a request asks for.
@@ -71,7 +81,7 @@ impl<S> Kv<S> {
         let found = match asked.request.op {
             Op::Get => match self.store.get(m, hash, key) {
                 Some(value) => {
-                    let served = value_of(m, packet, asked, value);
+                    let served = value_of(m, packet, asked.at + self.protocol.before_value() as u32, value);
                     self.hits += u64::from(served.status == Status::Ok);
                     return served;
                 }
@@ -105,12 +115,12 @@ struct Open {
 }
 
 impl Open {
-    fn read<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion, now: Ps) -> Open {
+    fn read<M: Memory>(m: &mut M, frames: M::Buffers, c: &Completion, now: Ps, protocol: Protocol) -> Open {
         let mut headers = Headers::of(c, now);
         headers.load(m, frames, c);
         let whole = !headers.is_bad() && headers.is_ip();
         let packet = Packet { frames, buf: c.buf, len: c.len };
-        let asked = if whole { Asked::read(m, &packet, &headers) } else { None };
+        let asked = if whole { Asked::read(m, &packet, &headers, protocol) } else { None };
         Open { headers, asked }
     }
 }
@@ -132,7 +142,9 @@ impl<S> Kv<S> {
         self.served[op as usize - 1] += 1;
         let Served { status, len, sum, lying } = self.serve(m, packet, asked);
         let reply = Reply { op, status, value_len: len, id };
-        match (headers.answer(&reply.bytes(), len, sum), lying) {
+        let request = headers.bytes().get(asked.at as usize..).unwrap_or_default();
+        let head = self.protocol.answer(request, &reply);
+        match (headers.answer(&head[..self.protocol.before_value()], len, sum), lying) {
             (Some(len), None) => Verdict::Reply(len),
             (Some(all), Some(value)) => {
                 self.store.keep(m, value.buf);
@@ -150,7 +162,7 @@ impl<M: Memory, S: Store<M>> App<M> for Kv<S> {
 
     #[inline]
     fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict {
-        let asked = Asked::read(m, packet, headers);
+        let asked = Asked::read(m, packet, headers, self.protocol);
         self.answer(m, packet, asked.as_ref(), headers)
     }
 
@@ -165,7 +177,7 @@ impl<M: Memory, S: Store<M>> App<M> for Kv<S> {
             if let Some(c) = before(i, 1) {
                 headers::metadata(m, frames, c);
                 m.work(self.cycles);
-                let open = Open::read(m, frames, c, now);
+                let open = Open::read(m, frames, c, now, self.protocol);
                 if let Some(asked) = &open.asked {
                     self.store.ahead_bucket(m, asked.hash);
                 }

@@ -2,7 +2,7 @@
 
 use memory::Memory;
 use packet::checksum;
-use packet::kv::{self, HEADER, MAX_KEY, Request, Status};
+use packet::kv::{self, HEADER, MAX_KEY, Protocol, Request, Status};
 use rings::Segment;
 
 use super::BYTES_A_CYCLE;
@@ -20,9 +20,14 @@ pub(super) struct Asked {
 
 impl Asked {
     /// The request of a frame; `None` if it is none.
-    pub(super) fn read<M: Memory>(m: &mut M, packet: &Packet<M>, headers: &Headers) -> Option<Asked> {
+    pub(super) fn read<M: Memory>(
+        m: &mut M,
+        packet: &Packet<M>,
+        headers: &Headers,
+        protocol: Protocol,
+    ) -> Option<Asked> {
         let payload = headers.datagram()?;
-        let request = Request::parse(headers.bytes().get(payload.start..)?, payload.len())?;
+        let request = protocol.request(headers.bytes().get(payload.start..)?, payload.len())?;
         let mut asked = Asked { request, hash: 0, key: [0; MAX_KEY], at: payload.start as u32 };
         let start = payload.start + HEADER;
         let key = asked.key.get_mut(..request.key_len.into())?;
@@ -57,9 +62,8 @@ impl Served {
     }
 }
 
-/// Brings a value behind the header of the reply, or tells where it lies.
-pub(super) fn value_of<M: Memory>(m: &mut M, packet: &Packet<M>, asked: &Asked, value: Value<'_>) -> Served {
-    let behind = asked.at + HEADER as u32;
+/// Brings a value to its place `behind` the header of the reply, or tells where it lies.
+pub(super) fn value_of<M: Memory>(m: &mut M, packet: &Packet<M>, behind: u32, value: Value<'_>) -> Served {
     match value {
         Value::Bytes { bytes, len } => {
             if m.check(packet.frames, packet.buf.0, behind + u32::from(len)).is_err() {

@@ -17,6 +17,9 @@ pub struct Shape {
     buckets: u64,
     /// Lines of the log.
     pub(super) lines: u64,
+    /// Bytes of a key and a value.
+    pub(super) key: u16,
+    pub(super) value: u16,
 }
 
 /// Lines of an item: each begins a line, so that its head and the front of its key are one access.
@@ -31,9 +34,14 @@ impl Shape {
     /// A partition for `items` of the usual sizes ([`KEY`], [`VALUE`]; at most 2^24 of them), five of a bucket's eight
     /// slots used.
     pub fn new(items: u64) -> Shape {
+        Shape::of(items, KEY, VALUE)
+    }
+
+    /// The same for keys and values of so many bytes.
+    pub fn of(items: u64, key: u16, value: u16) -> Shape {
         let items = items.clamp(1, 1 << 24);
         let buckets = items.div_ceil(5).next_power_of_two();
-        Shape { buckets, lines: items * lines(KEY.into(), VALUE.into()) }
+        Shape { buckets, lines: items * lines(key.into(), value.into()), key, value }
     }
 
     /// Bytes in all: 1.2 GiB for a million items.
@@ -66,7 +74,7 @@ impl Shape {
     /// Head and key of the item at line `at` of the log are on their way.
     #[inline]
     pub(super) fn ahead_item<M: Memory>(&self, m: &mut M, table: M::Table, at: u64) {
-        for line in 0..(HEAD + usize::from(KEY)).div_ceil(LINE) as u64 {
+        for line in 0..(HEAD + usize::from(self.key)).div_ceil(LINE) as u64 {
             m.touch_ahead(table, (self.buckets + at + line) * LINE as u64);
         }
     }

@@ -7,7 +7,6 @@
 
 use memory::native::prefetch;
 use memory::{LINE, Memory, Touch};
-use packet::kv::KEY;
 
 use super::shape::{HEAD, SLOTS, Shape, lines};
 use super::{Refused, Store, Value};
@@ -140,9 +139,11 @@ impl<M: Memory> Store<M> for Partition<M> {
     fn ahead_item(&self, m: &mut M, hash: u64) {
         for (_, place) in self.candidates(hash) {
             self.shape.ahead_item(m, self.table, self.line(place));
-            self.item(place).chunks(LINE).take((HEAD + usize::from(KEY)).div_ceil(LINE)).for_each(|line| {
-                prefetch(&line[0]);
-            });
+            self.item(place).chunks(LINE).take((HEAD + usize::from(self.shape.key)).div_ceil(LINE)).for_each(
+                |line| {
+                    prefetch(&line[0]);
+                },
+            );
         }
     }
 

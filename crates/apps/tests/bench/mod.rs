@@ -43,7 +43,7 @@ impl<'r> Bench<'r> {
         assert_eq!(batch.send.len() + batch.free.len(), frames.len(), "every buffer has one fate");
         let sent = batch.send.iter().map(|s| {
             let mut bytes = vec![0; usize::from(s.len)];
-            m.get(*buffers, s.buf, 0, &mut bytes, u32::from(s.len));
+            m.get(*buffers, s.buf, s.off.into(), &mut bytes, u32::from(s.len));
             bytes
         });
         (sent.collect(), batch)

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a set-up that fails fails its test")]
 
+use packet::kv::Reply;
+
 use super::*;
 
 fn client() -> Client {

@@ -9,6 +9,7 @@ use rings::{Nic, Outcome, TxNic};
 use traffic::{Arrival, Peer, Source};
 
 use super::book::Book;
+use super::host_cc::HostCc;
 use super::plug::Plug;
 use super::rules::Paced;
 use crate::engine::view::View;
@@ -62,6 +63,7 @@ pub(crate) fn receive_from_peer<R: Nic<View>>(
     book: &Book,
 ) {
     let delay = peer.borrow().delay();
+    let mut host = peer.borrow().watches().map(|period| HostCc::new(m, period));
     let mut a = Arrival::EMPTY;
     while !m.stopped() {
         // No other agent is behind by more than the window: what has not been sent by then comes later, and
@@ -70,15 +72,19 @@ pub(crate) fn receive_from_peer<R: Nic<View>>(
         let known = (m.now().0 + delay).saturating_sub(m.window().0);
         let sends = peer.borrow_mut().next(known, &mut a);
         if sends {
-            take(m, &mut port, &a, first, false, book);
+            let (queue, outcome) = take(m, &mut port, &a, first, false, book);
+            let marked = host.as_mut().is_some_and(|host| host.is_congested(m));
+            let marked = marked || port.nic().is_congested(queue);
+            peer.borrow_mut().met(m.now().0, a.at, outcome == Outcome::Delivered, marked);
         } else {
             port.rest(m, Ps(known));
         }
     }
+    book.add(peer.borrow().counters());
     end(m, port, book);
 }
 
-/// A frame comes: it is stored, or dropped.
+/// A frame comes: it is stored, or dropped. Its queue and its fate.
 #[inline(always)]
 fn take<R: Nic<View>>(
     m: &mut View,
@@ -87,7 +93,7 @@ fn take<R: Nic<View>>(
     first: usize,
     emulated: bool,
     book: &Book,
-) {
+) -> (u16, Outcome) {
     m.set_stamp(Ps(a.at));
     if !book.orders.borrow().is_empty() {
         m.number_next(name_of(a.flow));
@@ -106,6 +112,7 @@ fn take<R: Nic<View>>(
     } else {
         meter.fates.count(first + usize::from(queue), outcome);
     }
+    (queue, outcome)
 }
 
 /// The receive half ends.
@@ -146,6 +153,9 @@ pub(crate) fn transmit<T: TxNic<View>>(
             port.idle(m);
         } else if let Some((buf, len, at)) = sent {
             let came = m.stamp(buffers, buf);
+            if let Some(peer) = &peer {
+                peer.borrow_mut().answered(at.0, came.0);
+            }
             book.meter.borrow_mut().send(plug.first, len, at.saturating_sub(came).0 + extra);
             if let Some(origin) = m.origin(buffers, buf)
                 && let Some(order) = book.orders.borrow_mut().get_mut(plug.port as usize)

@@ -80,6 +80,8 @@ pub struct Setup {
     pub tx_burst: usize,
     /// See above.
     pub rx_burst: usize,
+    /// Frames up to so many bytes come with their doorbell, where a card's burst of one does.
+    pub inline: u16,
     /// Whether hosts look at each burst which of the frames before are sent, as drivers of today do.
     pub completions: bool,
     /// Whether the NIC's threads are cores of the host's node, and all memory is there (§5.6, Fig. 18).
@@ -108,6 +110,7 @@ impl Setup {
             load: Load::InFlight(1),
             tx_burst: 32,
             rx_burst: 32,
+            inline: 0,
             completions: false,
             one_node: false,
             sampling: 1,
@@ -154,6 +157,12 @@ impl Setup {
     /// Names what is wrong and what is allowed.
     pub fn check(&self, server: &Server) -> Result<(), Error> {
         let asked = |what: String| Err(Error::Asked(what));
+        if matches!(self.pool, Pool::Card(Card::Ceio { .. })) && server.nic_memory().is_none() {
+            let name = &server.name;
+            return asked(format!(
+                "the card of {name} has no memory; allowed: a profile with [constants.nic_memory]"
+            ));
+        }
         let cores = server.cores / if self.one_node { 2 } else { 1 };
         if !(1..=cores).contains(&self.pairs) {
             return asked(format!("{} pairs; allowed: 1 to {cores}, as many as have cores", self.pairs));

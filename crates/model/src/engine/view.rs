@@ -32,6 +32,7 @@ use crate::machine::coherence::word_line::WordLine;
 use crate::machine::frames::Origin;
 use crate::machine::layout::PoolId;
 use data::{Asked, Recent};
+use on_card::Engines;
 use polls::{Poll, Reads};
 use registers::Mmio;
 use stores::StoreBuffer;
@@ -71,10 +72,8 @@ pub struct View {
     /// When the frames came that it writes, and from where.
     stamp: u64,
     origin: Origin,
-    /// When the data have come that the card has read from its own memory; what it writes shows no sooner.
-    fetched: u64,
-    /// Whose frame that is, until it is written elsewhere.
-    carried: Option<(u64, Origin)>,
+    /// What the card's engines beside this agent do.
+    engines: Engines,
     reads: Reads,
     recent: Recent,
     /// When each fill buffer is free that a store past the caches has.
@@ -104,8 +103,7 @@ impl View {
             asked: Asked::new(streams),
             stamp: 0,
             origin: Origin::default(),
-            fetched: 0,
-            carried: None,
+            engines: Engines::default(),
             reads: Reads::default(),
             recent: Recent::default(),
             filling: Vec::new(),
@@ -156,7 +154,7 @@ impl View {
     /// The arrival time that the next DMA-written frames carry.
     pub fn set_stamp(&mut self, at: Ps) {
         self.stamp = at.0;
-        self.carried = None;
+        self.engines.carried = None;
     }
 
     /// The next frame that this port takes is of `flow`, and has the next number.

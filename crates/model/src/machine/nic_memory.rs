@@ -44,7 +44,7 @@ impl NicMemory {
         })
     }
 
-    /// The card's pipeline writes `len` bytes from `at` on: when they have left it. Whoever reads them later waits for the
+    /// The card's engine writes `len` bytes from `at` on: when they are there. Whoever reads them later waits for the
     /// memory behind them.
     pub(crate) fn write(&mut self, at: u64, len: u64) -> u64 {
         self.moved[0] += len;
@@ -52,19 +52,18 @@ impl NicMemory {
         over.max(self.cells.stream(at, lines(len), self.cells_ps))
     }
 
-    /// The card's pipeline reads `len` bytes from `at` on: when the next read can begin, and when these have come. Reads in
-    /// a row are under way together.
-    pub(crate) fn read(&mut self, at: u64, len: u64) -> (u64, u64) {
+    /// The card's engine reads `len` bytes from `at` on: when they have come. Reads in a row are under way together, as
+    /// many as the ring asks for.
+    pub(crate) fn read(&mut self, at: u64, len: u64) -> u64 {
         self.moved[1] += len;
         let cells = self.cells.stream(at, lines(len), self.cells_ps);
         let over = self.out.stream(at, tlp_bytes(len, self.tlp, self.overhead), self.switch_ps);
-        let end = over.max(cells);
-        (end, end + self.latency)
+        over.max(cells) + self.latency
     }
 
     /// What a core's load of a line waits for behind the slot, ps: register loads have the way to the card.
     pub(crate) fn load(&mut self, at: u64) -> u64 {
-        self.read(at, 64).1 - at
+        self.read(at, 64) - at
     }
 }
 

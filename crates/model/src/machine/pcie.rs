@@ -16,7 +16,16 @@ pub fn tlp_bytes(len: u64, tlp: u64, overhead: u64) -> u64 {
 pub(super) struct Lane {
     free_at: u64,
     aside: u64,
-    beside_free_at: u64,
+    beside_free_at: [u64; 2],
+}
+
+/// Who writes beside the receive queues' own stream.
+#[derive(Clone, Copy)]
+pub(crate) enum Beside {
+    /// Queue pairs that no core receives from.
+    Remote,
+    /// The engine that moves frames out of the card's own memory.
+    Drain,
 }
 
 impl Lane {
@@ -35,11 +44,12 @@ impl Lane {
         self.aside += bytes;
     }
 
-    /// A second stream from `at`, which goes in between the bytes of the first; when its last byte has gone.
-    fn beside(&mut self, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
+    /// A stream of `who` from `at`, which goes in between the bytes of the first; when its last byte has gone.
+    fn beside(&mut self, who: Beside, at: u64, bytes: u64, ps_per_byte: f64) -> u64 {
         self.aside(bytes);
-        self.beside_free_at = at.max(self.beside_free_at) + (bytes as f64 * ps_per_byte) as u64;
-        self.beside_free_at
+        let free_at = &mut self.beside_free_at[who as usize];
+        *free_at = at.max(*free_at) + (bytes as f64 * ps_per_byte) as u64;
+        *free_at
     }
 }
 
@@ -86,10 +96,10 @@ impl Link {
         self.up.stream(at, bytes, self.ps_per_byte)
     }
 
-    /// The same of a queue pair beside the receive queues: these wait for its bytes.
-    pub(crate) fn write_beside(&mut self, at: u64, len: u64) -> u64 {
+    /// The same of `who` beside the receive queues: these wait for its bytes.
+    pub(crate) fn write_beside(&mut self, who: Beside, at: u64, len: u64) -> u64 {
         let bytes = self.bytes(len);
-        self.up.beside(at, bytes, self.ps_per_byte)
+        self.up.beside(who, at, bytes, self.ps_per_byte)
     }
 
     /// A DMA read of `len` bytes of payload: when the data has left the host. Requests go up, one header
@@ -99,6 +109,13 @@ impl Link {
         self.up.aside(len.div_ceil(REQUEST) * self.overhead);
         let bytes = self.bytes(len);
         self.down.stream(at, bytes, self.ps_per_byte)
+    }
+
+    /// The same for a queue pair beside the transmit queues: these wait for its bytes.
+    pub(crate) fn read_beside(&mut self, at: u64, len: u64) -> u64 {
+        self.up.aside(len.div_ceil(REQUEST) * self.overhead);
+        let bytes = self.bytes(len);
+        self.down.beside(Beside::Remote, at, bytes, self.ps_per_byte)
     }
 
     /// A completion of `len` bytes, written on behalf of the transmit side.

@@ -9,7 +9,7 @@ use super::range::Range;
 components! {
     /// What applications cost beside their accesses to memory.
     Apps at apps, listed in APPS;
-    /// Longest-prefix-match forwarding. `kv` and `ipsec` have its base cycles as well (A41).
+    /// Longest-prefix-match forwarding. `kv`, `ipsec`, `udp-echo`, `vxlan` and `erpc-kv` have its base cycles as well (A41).
     l3fwd: L3fwd {
         /// Base cycles of a frame in L3FWD.
         cycles = "l3fwd_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
@@ -39,11 +39,13 @@ components! {
 }
 
 impl Apps {
-    /// Base cycles of a frame, and where a profile has them. Two applications begin as `l3fwd` does: a store of keys
-    /// (A41), and a gateway, which routes packets beside sealing them.
+    /// Base cycles of a frame, and where a profile has them. Some applications begin as `l3fwd` does: stores of keys
+    /// (A41), what looks up nothing, and a gateway, which routes packets beside sealing them.
     pub(crate) fn cycles(&self, kind: Kind) -> (&'static str, &Constant) {
         match kind {
-            Kind::L3fwd | Kind::Kv | Kind::Ipsec => ("apps.l3fwd.cycles", &self.l3fwd.cycles),
+            Kind::L3fwd | Kind::Kv | Kind::Ipsec | Kind::UdpEcho | Kind::Vxlan | Kind::ErpcKv => {
+                ("apps.l3fwd.cycles", &self.l3fwd.cycles)
+            }
             Kind::Lb => ("apps.lb.cycles", &self.lb.cycles),
             Kind::Nat => ("apps.nat.cycles", &self.nat.cycles),
             Kind::Nf => ("apps.nf.cycles", &self.nf.cycles),
@@ -57,7 +59,7 @@ impl Apps {
             Kind::Lb => Some(&mut self.lb.cycles),
             Kind::Nat => Some(&mut self.nat.cycles),
             Kind::Nf => Some(&mut self.nf.cycles),
-            Kind::Kv | Kind::Ipsec => None,
+            Kind::Kv | Kind::Ipsec | Kind::UdpEcho | Kind::Vxlan | Kind::ErpcKv => None,
         }
     }
 }

@@ -8,6 +8,7 @@ use super::error::Error;
 use super::tables::{self, Tables};
 use crate::agents::bypass::Region;
 use crate::agents::emulator::Physical;
+use crate::agents::files::Files;
 use crate::agents::nic_core;
 use crate::engine::space::ModelSpace;
 use crate::engine::view::View;
@@ -61,16 +62,18 @@ impl Allocated {
         let takers = takers.sum::<usize>() as u32;
         let caches = pool::build(space, count, takers + 1, pool::CACHE.min(count))?;
         if let [one, other] = ports.as_mut_slice()
-            && !s.peers.is_empty()
+            && s.peers.iter().any(|peer| !peer.borrow().is_endless())
         {
             // A router: what comes from one host goes to the other.
             std::mem::swap(&mut one.host_txs, &mut other.host_txs);
         }
-        let region = |flow: &Bypass| {
+        let region = |(n, flow): (u32, &Bypass)| {
             let data = space.table("region", flow.region)?;
-            Ok(Region { data, completions: space.table("completions", Region::QUEUE)? })
+            let completions = space.table("completions", Region::QUEUE)?;
+            let files = if flow.files { Some(Files::new(&mut space.of_port(flow.port), n)?) } else { None };
+            Ok(Region { data, completions, files })
         };
-        let regions = s.bypass.iter().map(region).collect::<Result<Vec<_>, Error>>()?;
+        let regions = (0..).zip(&s.bypass).map(region).collect::<Result<Vec<_>, Error>>()?;
         Ok(Allocated { buffers, count, tables, ports, caches, regions })
     }
 }

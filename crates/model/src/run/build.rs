@@ -20,6 +20,7 @@ use crate::agents::book::Book;
 use crate::agents::bypass::{self, Region};
 use crate::agents::card::Wire;
 use crate::agents::emulator::Emulator;
+use crate::agents::files;
 use crate::agents::meter::Meter;
 use crate::agents::nic_core::{self, Feed, SoftPort};
 use crate::agents::plug::Plug;
@@ -41,6 +42,7 @@ impl Run {
         if s.interface.card_bytes() > 0 {
             s.server.give_card_memory()?;
         }
+        let credits = lend(s);
         let peers = s.peers.iter().cloned().map(Wire::Peer);
         let wires = std::mem::take(&mut s.sources).into_iter().map(Wire::Source).chain(peers);
         let s = &*s;
@@ -64,8 +66,8 @@ impl Run {
             crew.port(Plug { port: port as u32, queues, first, buffers }, rings, wire)?;
             first += usize::from(queues);
         }
-        crew.bypass(regions)?;
-        let (engine, book) = crew.start()?;
+        crew.bypass(&regions, credits)?;
+        let (engine, book) = crew.start(&regions)?;
         Ok(Run {
             engine,
             book,
@@ -79,6 +81,17 @@ impl Run {
     }
 }
 
+/// Where a card has credits: what a flow gets that no core receives and that keeps its share. The receive queues have so
+/// much less.
+fn lend(s: &mut Scenario) -> Option<u32> {
+    let queues = s.port_cores.first().copied().unwrap_or(1);
+    let kept = s.bypass.iter().filter(|flow| flow.port == 0 && flow.keeps_credits).count() as u32;
+    let rings::Interface::Ceio(sizes) = &mut s.setting.interface else { return None };
+    let each = sizes.credits / (queues * sizes.flows + kept);
+    sizes.credits -= each * kept;
+    Some(each)
+}
+
 /// The simulation of what has been allocated, without agents.
 fn engine(s: &Scenario, mut layout: Layout) -> Engine {
     if s.overtakes() {
@@ -90,7 +103,7 @@ fn engine(s: &Scenario, mut layout: Layout) -> Engine {
         sim = sim.emulated(&s.server, s.nic_cores().len() as u32);
         window = window.min(s.server.emulator_window());
     }
-    if s.pauses || !s.peers.is_empty() {
+    if s.pauses || s.peers.iter().any(|peer| !peer.borrow().is_endless()) {
         sim.standstill.pause = s.server.pause();
     }
     Engine::new(sim, window)
@@ -169,12 +182,17 @@ impl Crew<'_> {
     }
 
     /// Starts the flows that no core receives, behind all cards.
-    fn bypass(&mut self, regions: Vec<Region>) -> Result<(), Error> {
+    fn bypass(&mut self, regions: &[Region], credits: Option<u32>) -> Result<(), Error> {
         let buffer = self.s.server.constants.nic.buffer_kib.value * 1024.0;
-        for (flow, region) in self.s.bypass.iter().copied().zip(regions) {
-            let book = self.book.clone();
-            self.engine
-                .spawn(Agent::Bypass(flow.port), move |m| bypass::work(m, flow, region, buffer, &book))?;
+        for (flow, region) in self.s.bypass.iter().copied().zip(regions.iter().copied()) {
+            let (me, book) = (Agent::Bypass(flow.port), self.book.clone());
+            let credits = credits.map(|each| if flow.keeps_credits { each } else { 0 });
+            let write = move |m: &mut View| bypass::work(m, flow, region, (buffer, credits), &book);
+            self.engine.spawn(me, write)?;
+            if let Some(files) = region.files {
+                let book = self.book.clone();
+                self.engine.spawn(me, move |m| files::replicate(m, flow, files, &book))?;
+            }
         }
         Ok(())
     }
@@ -189,7 +207,7 @@ impl Crew<'_> {
     }
 
     /// Starts all that are not cards.
-    fn start(mut self) -> Result<(Engine, Book), Error> {
+    fn start(mut self, regions: &[Region]) -> Result<(Engine, Book), Error> {
         let (mut mine, mut other) = match self.inserts() {
             Some((RuleCore::Same, inserts)) => (Some(inserts), None),
             Some((RuleCore::Other, inserts)) => (None, Some(inserts)),
@@ -216,6 +234,13 @@ impl Crew<'_> {
                 None => engine.spawn(me, move |m| worker::work(m, core, worker, (), &book)),
                 Some(inserts) => engine.spawn(me, move |m| worker::work(m, core, worker, inserts, &book)),
             }?;
+        }
+        // Behind them those that take files, a core for each flow.
+        let flows = s.bypass.iter().copied().zip(regions.iter().copied());
+        let files = flows.filter_map(|(flow, region)| Some((flow, region, region.files?)));
+        for (core, (flow, region, files)) in (s.hosts() as u32..).zip(files) {
+            let book = self.book.clone();
+            engine.spawn(Agent::Core(core), move |m| files::work(m, flow, region, files, &book))?;
         }
         if let Some(inserts) = other.take() {
             let book = self.book.clone();

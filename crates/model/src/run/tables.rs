@@ -61,8 +61,11 @@ impl Parts<View> for Charged {
 
 /// How large tables are; the pool has `buffers`.
 pub(super) fn sizes(s: &Scenario, buffers: u32) -> Sizes {
-    let (keys, objects) =
-        if let App::Kv { keys, objects } = s.app { (keys, objects) } else { (0, Objects::Fixed) };
+    let (keys, objects) = if let App::Kv { keys, objects } | App::ErpcKv { keys, objects } = s.app {
+        (keys, objects)
+    } else {
+        (0, Objects::Fixed)
+    };
     let room = s.server.buffers.room;
     Sizes { flows: Shape::new(FLOWS), keys, objects, cores: s.cores(), room, buffers }
 }

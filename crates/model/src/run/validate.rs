@@ -37,6 +37,9 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
         ));
     }
     let wires = s.sources.len().max(s.peers.len());
+    if !s.peers.is_empty() && (s.emulated || s.server.nic_core().is_some()) {
+        return bad("hosts that answer are on the wire of a card; allowed: no core that plays it".into());
+    }
     if wires != s.port_cores.len() {
         return bad(format!(
             "{wires} ports with traffic; allowed: {}, as many as have cores",
@@ -147,6 +150,14 @@ fn bypass(s: &Scenario) -> Result<(), Error> {
     }
     if s.bypass.len() > MAX_BYPASS {
         return bad(format!("{} bypass flows; allowed: up to {MAX_BYPASS}", s.bypass.len()));
+    }
+    let files = s.bypass.iter().filter(|flow| flow.files).count() as u64;
+    let (hosts, cores) = (s.hosts(), u64::from(s.server.cores));
+    if files > 0 && hosts + files > cores {
+        return bad(format!(
+            "{hosts} cores receive and {files} take files; allowed on {}: {cores} together",
+            s.server.name
+        ));
     }
     let refused = |flow: &Bypass| flow.refused(s.port_cores.len(), s.server.nic.port_gbps);
     s.bypass.iter().find_map(refused).map_or(Ok(()), bad)

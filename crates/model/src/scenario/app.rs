@@ -26,6 +26,17 @@ pub enum App {
     },
     /// An IPsec gateway.
     Ipsec,
+    /// Datagrams back to where they came from.
+    UdpEcho,
+    /// The end of VXLAN tunnels.
+    Vxlan,
+    /// A key-value store behind eRPC, a partition on every core.
+    ErpcKv {
+        /// Keys, all present.
+        keys: u64,
+        /// What they and their values are.
+        objects: Objects,
+    },
     /// A TCP server that sends back what it receives, for one host ([`crate::serve`]).
     TcpEcho {
         /// Connections that a core has places for.
@@ -47,6 +58,9 @@ impl App {
             App::Nf { .. } => Some(Kind::Nf),
             App::Kv { .. } => Some(Kind::Kv),
             App::Ipsec => Some(Kind::Ipsec),
+            App::UdpEcho => Some(Kind::UdpEcho),
+            App::Vxlan => Some(Kind::Vxlan),
+            App::ErpcKv { .. } => Some(Kind::ErpcKv),
             App::TcpEcho { .. } | App::Sink => None,
         }
     }
@@ -61,6 +75,9 @@ impl From<Kind> for App {
             Kind::Nf => App::Nf { target_reads: 0 },
             Kind::Kv => App::Kv { keys: traffic::KEYS, objects: Objects::default() },
             Kind::Ipsec => App::Ipsec,
+            Kind::UdpEcho => App::UdpEcho,
+            Kind::Vxlan => App::Vxlan,
+            Kind::ErpcKv => App::ErpcKv { keys: traffic::KEYS, objects: Objects::default() },
         }
     }
 }

@@ -30,6 +30,12 @@ pub struct Bypass {
     pub region: u64,
     /// Where they go.
     pub placed: Placed,
+    /// Of a card with credits: whether it keeps its share of them. Else it is found inactive, and others have it
+    /// (CEIO, section 4.1, Q3).
+    pub keeps_credits: bool,
+    /// Whether a core of its own takes what it writes for chunks of a file, as the host of LineFS does. It is held back by
+    /// that: what has not been copied is not overwritten.
+    pub files: bool,
     /// When it starts and stops.
     pub from: Ps,
     /// See `from`.
@@ -66,6 +72,12 @@ impl Bypass {
             return Some(format!(
                 "a bypass flow that writes {message} B, {batch} to an immediate, into {region} B; allowed: at least 1 B \
                  and 1, into a region of at least one write and up to {REGION} B"
+            ));
+        }
+        if self.files && region < u64::from(message) * u64::from(batch) {
+            return Some(format!(
+                "a file's flow with batches of {batch} writes of {message} B into {region} B; allowed: a region of a batch \
+                 at least"
             ));
         }
         (self.from >= self.until).then(|| {

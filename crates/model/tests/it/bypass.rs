@@ -9,7 +9,18 @@ use traffic::{Line, Phases, Rate, Source, Spec, Workload};
 /// A flow of 64 KiB writes into 16 MiB, eight to an immediate, over the whole run.
 fn flow(gbps: f64, placed: Placed) -> Bypass {
     let (from, until) = (Ps::ZERO, Ps::from_us(1_000_000));
-    Bypass { port: 0, gbps, message: 65_536, batch: 8, region: 16 << 20, placed, from, until }
+    Bypass {
+        port: 0,
+        gbps,
+        message: 65_536,
+        batch: 8,
+        region: 16 << 20,
+        placed,
+        keeps_credits: false,
+        files: false,
+        from,
+        until,
+    }
 }
 
 fn frames(server: &Server, gbps: f64, seed: u64) -> Box<dyn Source> {
@@ -158,4 +169,33 @@ fn what_no_card_could_write_is_refused() {
     let mut far = testbed();
     far.nic.remote = true;
     assert!(said(far, good).contains("a card on the cores' node"));
+}
+
+/// LineFS's host: every chunk is copied once, and sent on once; a host that is slower than its flow holds it back.
+#[test]
+fn a_host_of_files_copies_and_replicates_what_is_written_and_holds_back_more() {
+    let with = |gbps| Bypass { files: true, batch: 4, region: 1 << 20, ..flow(gbps, Placed::Cache) };
+    let server = testbed();
+    let run = |gbps| beside(server.clone(), IDLE, frames(&server, 1.0, 1), vec![with(gbps); 2]).unwrap();
+    for gbps in [10.0, 90.0] {
+        let r = run(gbps);
+        let count = |name: &str| r.counters[name];
+        let (chunks, bytes) = (count("linefs_chunks"), count("linefs_bytes"));
+        assert_eq!((bytes, count("linefs_batches")), (chunks * 65_536, chunks / 4));
+        let behind = bytes - count("linefs_replicated_bytes");
+        assert!(behind <= 16 * 262_144, "{behind} B of {bytes} not sent on");
+        let written = count("bypass_writes");
+        assert!(written >= chunks && written - chunks <= 2 * (16 + 4), "a region each: {written} {chunks}");
+        assert_eq!(r.conservation.buffers, r.conservation.buffers_free);
+        let (got, offered) = (r.bypass_gbps.unwrap(), 2.0 * gbps * 1024.0 / 1106.0);
+        let copies = count("linefs_bytes") as f64 * 8.0 / ((r.measured_s + r.warmup_s) * 1e9);
+        if gbps < 50.0 {
+            assert!((got - offered).abs() < 0.02 * offered, "{got} Gbps of {offered}");
+        } else {
+            assert!(got < 0.9 * offered && (copies - got).abs() < 0.1 * got, "{got} of {offered}: {copies}");
+        }
+    }
+    let many = vec![with(5.0); 5];
+    let refused = beside(server.clone(), IDLE, frames(&server, 1.0, 1), many).unwrap_err().to_string();
+    assert!(refused.contains("4 cores receive and 5 take files; allowed on ceio-testbed: 8"), "{refused}");
 }

@@ -1,7 +1,7 @@
 //! How long keys and values of generated requests are. A value's length follows from its key's hash, so that clients,
 //! a store, and a store that only declares its accesses agree without a word.
 
-use super::{HEADER, KEY, VALUE};
+use super::{HEADER, KEY, VALUE, erpc};
 
 /// Bytes of a key where values differ: assumed (A95), as room for a hash of 128 bits.
 const HASHED: u16 = 16;
@@ -75,10 +75,12 @@ pub enum Objects {
     Ads,
     /// *Geo* of CliqueMap, in the same way.
     Geo,
+    /// Keys of [`erpc::KEY`] bytes and values of so many.
+    Small(u16),
 }
 
 impl Objects {
-    /// All of them.
+    /// Those with a name, of which [`Protocol::Plain`](super::Protocol::Plain) carries each.
     pub const ALL: [Objects; 3] = [Objects::Fixed, Objects::Ads, Objects::Geo];
 
     /// The name in a workload.
@@ -87,6 +89,7 @@ impl Objects {
             Objects::Fixed => "fixed",
             Objects::Ads => "ads",
             Objects::Geo => "geo",
+            Objects::Small(_) => "small",
         }
     }
 
@@ -95,6 +98,21 @@ impl Objects {
         match self {
             Objects::Fixed => KEY,
             Objects::Ads | Objects::Geo => HASHED,
+            Objects::Small(_) => erpc::KEY,
+        }
+    }
+
+    /// Whether values differ in length.
+    pub const fn differ(self) -> bool {
+        matches!(self, Objects::Ads | Objects::Geo)
+    }
+
+    /// Bytes of the longest value.
+    pub const fn longest_value(self) -> u16 {
+        match self {
+            Objects::Fixed => VALUE,
+            Objects::Ads | Objects::Geo => LONGEST,
+            Objects::Small(value) => value,
         }
     }
 
@@ -109,7 +127,7 @@ impl Objects {
     /// Bytes of a value, of which `drawn` of a million are shorter.
     pub fn value_at(self, drawn: u32) -> u16 {
         let points = match self {
-            Objects::Fixed => return VALUE,
+            Objects::Fixed | Objects::Small(_) => return self.longest_value(),
             Objects::Ads => &ADS,
             Objects::Geo => &GEO,
         };
@@ -123,11 +141,7 @@ impl Objects {
 
     /// Bytes of the longest frame, without FCS: a put.
     pub const fn longest_frame(self) -> u16 {
-        let value = match self {
-            Objects::Fixed => VALUE,
-            Objects::Ads | Objects::Geo => LONGEST,
-        };
-        HEADERS + HEADER as u16 + self.key_len() + value
+        HEADERS + HEADER as u16 + self.key_len() + self.longest_value()
     }
 }
 

@@ -56,6 +56,7 @@ pub struct Credits {
     debts: BTreeMap<(usize, usize), u32>,
     total: u32,
     active: u32,
+    in_use: u32,
 }
 
 impl Credits {
@@ -63,7 +64,7 @@ impl Credits {
     pub fn new(total: u32, flows: usize) -> Credits {
         let mut all = vec![Flow::default(); flows + 1];
         all[flows].free = total;
-        Credits { flows: all, debts: BTreeMap::new(), total, active: 0 }
+        Credits { flows: all, debts: BTreeMap::new(), total, active: 0, in_use: 0 }
     }
 
     /// Whether a flow takes part.
@@ -85,7 +86,12 @@ impl Credits {
 
     /// Credits that lie with frames, of all flows.
     pub fn in_use(&self) -> u32 {
-        self.flows.iter().map(|flow| flow.used).sum()
+        self.in_use
+    }
+
+    /// All credits.
+    pub fn total(&self) -> u32 {
+        self.total
     }
 
     /// Takes a credit for a frame; whether there was one.
@@ -95,6 +101,7 @@ impl Credits {
         let any = flow.free > 0;
         flow.free -= u32::from(any);
         flow.used += u32::from(any);
+        self.in_use += u32::from(any);
         any
     }
 
@@ -102,6 +109,7 @@ impl Credits {
     pub fn release(&mut self, flow: usize, count: u32) {
         let count = count.min(self.flows[flow].used);
         self.flows[flow].used -= count;
+        self.in_use -= count;
         let rest = if self.flows[flow].owes > 0 { self.pay(flow, count) } else { count };
         self.flows[flow].free += rest;
     }

@@ -5,6 +5,7 @@ use memory::Ps;
 use super::Sizes;
 use super::credits::Credits;
 use super::kinds::Kinds;
+use super::priority::{self, Priority};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Flow {
@@ -16,6 +17,8 @@ struct Flow {
     heard: bool,
     /// Whether credits came back since it left the fast path.
     released: bool,
+    /// What it has sent since it was last inactive.
+    bytes: u64,
 }
 
 /// All flows; those of a queue lie in a row.
@@ -26,6 +29,7 @@ pub(super) struct Flows {
     /// Flows of a queue, less one.
     mask: u32,
     release: u32,
+    priority: Priority,
     idle: Ps,
     recall: Ps,
     /// When silence is looked for next, and when a flow may come back.
@@ -47,6 +51,7 @@ impl Flows {
             kinds: Kinds::new(sizes),
             mask: sizes.flows - 1,
             release: sizes.release,
+            priority: sizes.priority,
             idle: sizes.idle,
             recall: sizes.recall,
             looks: Ps::ZERO,
@@ -64,14 +69,20 @@ impl Flows {
         queue * (self.mask + 1) + (rss >> 16 & self.mask)
     }
 
-    /// A frame with this mark came: whether it may take the fast path, which costs a credit.
+    /// A frame of `len` bytes with this mark came: whether it may take the fast path, which costs a credit.
     #[inline(always)]
-    pub(super) fn admit(&mut self, flow: u32, mark: u32) -> bool {
+    pub(super) fn admit(&mut self, flow: u32, mark: u32, len: u16) -> bool {
         if self.kinds.bypasses(mark) {
             return self.bypass(flow as usize);
         }
         let one = &mut self.flows[flow as usize];
         one.heard = true;
+        one.bytes += u64::from(len);
+        if self.priority == Priority::Pias
+            && self.credits.in_use() >= priority::share(one.bytes, self.credits.total())
+        {
+            return false;
+        }
         if !one.known {
             one.known = self.credits.establish(&[flow as usize]);
         }
@@ -117,7 +128,7 @@ impl Flows {
 
     fn retire(&mut self, flow: usize) {
         self.credits.retire(flow);
-        self.flows[flow].heard = false;
+        (self.flows[flow].heard, self.flows[flow].bytes) = (false, 0);
         self.retired += 1;
     }
 

@@ -5,6 +5,7 @@ mod entries;
 use memory::{Buf, Memory, Ps};
 
 use super::Sizes;
+use super::priority::Priority;
 use crate::contract::{Buffers, Completion, Host, Spec};
 use crate::parts::empties::Producer;
 use crate::parts::entry::{self, FRAME};
@@ -63,7 +64,7 @@ impl<M: Memory> HostHalf<M> {
             released,
             buffers,
             ring: u64::from(sizes.ring),
-            release: u64::from(sizes.release),
+            release: if sizes.priority == Priority::Pias { 1 } else { u64::from(sizes.release) },
             drain: sizes.drain,
             wanted: 0,
             asked_told: 0,

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use memory::{Memory, Ps};
 
 use super::Sizes;
+use super::behind::Behind;
 use super::elastic::Elastic;
 use super::flows::Flows;
 use crate::contract::{AHEAD, Frame, Nic, Outcome, Rest};
@@ -99,6 +100,8 @@ pub(super) struct Queue<M: Memory> {
     told: u64,
     /// Of those that wait: how many the core has asked for.
     wanted: u64,
+    /// Whether frames are kept faster than they are drained.
+    behind: Behind,
     /// A buffer of the host's that was posted once, to see how long a frame may be.
     like: Option<u64>,
     stopped: bool,
@@ -124,6 +127,7 @@ impl<M: Memory> Queue<M> {
             total: 0,
             told: 0,
             wanted: 0,
+            behind: Behind::new(sizes.drain),
             like: None,
             stopped: false,
         }
@@ -146,7 +150,7 @@ impl<M: Memory> Queue<M> {
     #[inline(always)]
     fn deliver(&mut self, m: &mut M, b: M::Buffers, flows: &mut Flows, frame: &Frame<'_>) -> Result<(), u32> {
         let flow = flows.of(self.number, frame.rss());
-        if !flows.admit(flow, frame.mark()) {
+        if !flows.admit(flow, frame.mark(), frame.len()) {
             return Err(flow);
         }
         let Ok(buf) = self.consumer.peek(m, b, frame, Outcome::NoBuffer) else {
@@ -198,6 +202,9 @@ impl<M: Memory> Queue<M> {
             self.wanted -= 1;
             m.chain();
         }
+        if self.waiting.is_empty() {
+            self.behind.caught_up(self.total);
+        }
     }
 
     /// Tells the core how many frames were kept.
@@ -233,9 +240,10 @@ impl<M: Memory> NicHalf<M> {
         let after = q.fast.head as u32;
         q.waiting.push_back(Kept { slot, flow, meta: frame.meta, size: frame.size, after });
         q.total += 1;
+        q.behind.kept(q.total, q.waiting.len() as u64);
         self.flows.keep(flow);
         self.kept += 1;
-        self.congested += u64::from(self.elastic.is_congested());
+        self.congested += u64::from(self.elastic.is_congested() || self.rings[queue].behind.is_so);
         Outcome::Delivered
     }
 }
@@ -261,7 +269,8 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
             };
             m.chain();
         }
-        self.rings[at].tell(m, self.elastic.is_congested());
+        let congested = self.is_congested(queue);
+        self.rings[at].tell(m, congested);
     }
 
     fn poll(&mut self, m: &mut M) -> Option<Ps> {
@@ -272,11 +281,16 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
             q.hear(m, &mut self.flows);
             if !q.waiting.is_empty() {
                 q.drain(m, self.buffers, &mut self.flows, &mut self.elastic);
-                q.tell(m, self.elastic.is_congested());
+                q.tell(m, self.elastic.is_congested() || q.behind.is_so);
                 waits |= !q.waiting.is_empty();
             }
         }
         waits.then(|| now + AGAIN)
+    }
+
+    fn is_congested(&self, queue: u16) -> bool {
+        let behind = self.rings.get(usize::from(queue)).is_some_and(|q| q.behind.is_so);
+        behind || self.elastic.is_congested()
     }
 
     fn stop_queue(&mut self, _m: &mut M, queue: u16) {

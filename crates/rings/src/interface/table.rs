@@ -175,6 +175,10 @@ macro_rules! table {
                 match self { $(AnyNic::$variant(half) => half.start_queue(m, queue),)* }
             }
 
+            fn is_congested(&self, queue: u16) -> bool {
+                match self { $(AnyNic::$variant(half) => half.is_congested(queue),)* }
+            }
+
             fn set_write_back(&mut self, how: WriteBack) {
                 match self { $(AnyNic::$variant(half) => half.set_write_back(how),)* }
             }

@@ -1,9 +1,9 @@
 //! `rxlab live`: the same rings between real threads on this machine.
 
-use apps::Kind;
 use clap::Args;
 use live::{Config, LiveError, LiveReport, Work};
 use memory::Ps;
+use packet::kv::Protocol;
 use rings::Written;
 use traffic::{Sizes, Spec};
 
@@ -53,12 +53,14 @@ pub(crate) struct What {
     /// Frames that the card stores; with tcp-echo requests [default: 10000000; with tcp-echo 1000000]
     #[arg(long, value_name = "N")]
     pub packets: Option<u64>,
-    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send), kv (answer requests), tcp-echo (send
-    /// back 64 B requests on TCP connections, each with one request on its way)
+    /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send), udp-echo (send back),
+    /// vxlan (take off the headers of VXLAN, in which frames come, and send), kv and erpc-kv (answer requests), tcp-echo (send back
+    /// 64 B requests on TCP connections, each with one request on its way)
     #[arg(long, value_name = "A", default_value = "check")]
     pub app: String,
     /// Requests for kv: `kv:put=PERCENT`, with `,objects=fixed|ads|geo`, `,keys=N` and `,zipf=S` at will. First each key is put, beside the
-    /// frames of --packets [default with --app kv: kv:put=5,objects=ads,keys=100k,zipf=0.75]
+    /// frames of --packets [default with --app kv: kv:put=5,objects=ads,keys=100k,zipf=0.75]. For erpc-kv: `erpc:put=PERCENT`, with
+    /// `,value=BYTES` [default: erpc:put=50, CEIO's]
     #[arg(long, value_name = "W")]
     pub workload: Option<String>,
     /// Flows; with tcp-echo connections [default: 1024; with tcp-echo 96]
@@ -221,12 +223,20 @@ impl What {
     fn requests(&self, work: Work) -> Result<Option<Spec>, Fail> {
         let text = match &self.workload {
             Some(text) => text,
-            None if work == Work::App(Kind::Kv) => REQUESTS,
-            None => return Ok(None),
+            None => match work.protocol() {
+                Some(Protocol::Plain) => REQUESTS,
+                Some(Protocol::Erpc) => CALLS_OF_ERPC,
+                None => return Ok(None),
+            },
         };
         let spec: Spec = text.parse().map_err(|e| Fail::new(format!("--workload: {e}")))?;
-        if work != Work::App(Kind::Kv) || !matches!(spec.sizes, Sizes::Kv { .. }) {
-            return Err(Fail::new(format!("--workload {text}: allowed: kv:put=PERCENT, with --app kv")));
+        let asked = match spec.sizes {
+            Sizes::Kv { protocol, .. } => Some(protocol),
+            _ => None,
+        };
+        if asked.is_none() || asked != work.protocol() {
+            let allowed = "kv:put=PERCENT with --app kv, erpc:put=PERCENT with --app erpc-kv";
+            return Err(Fail::new(format!("--workload {text}: allowed: {allowed}")));
         }
         Ok(Some(spec))
     }
@@ -237,6 +247,8 @@ const FRAMES: (u64, u32) = (10_000_000, 1024);
 /// Requests, and as many connections as CC-NIC's client has (section 5.7).
 const CALLS: (u64, u32) = (1_000_000, 96);
 /// What is asked of a store unless told otherwise: CC-NIC's (section 5.7), of fewer keys.
+const CALLS_OF_ERPC: &str = "erpc:put=50";
+/// What is asked of one behind eRPC: CEIO's (section 6.1).
 const REQUESTS: &str = "kv:put=5,objects=ads,keys=100k,zipf=0.75";
 
 fn table(rows: &[(&str, &LiveReport)]) -> Table {

@@ -22,6 +22,7 @@ enum Nic {
     E810,
     CardE810,
     CardCx6,
+    CardCeio,
 }
 
 impl Choice for Nic {
@@ -30,6 +31,7 @@ impl Choice for Nic {
         ("e810", Nic::E810),
         ("card-e810", Nic::CardE810),
         ("card-cx6", Nic::CardCx6),
+        ("card-ceio", Nic::CardCeio),
     ];
 }
 
@@ -49,8 +51,9 @@ pub(crate) struct Options {
     /// Server profile
     #[arg(long, value_name = "NAME", default_value = "icx")]
     pub server: String,
-    /// The interface: ccnic, a card's of today over the same link (e810), or a card itself behind PCIe
-    #[arg(long, value_name = "ccnic|e810|card-e810|card-cx6", default_value = "ccnic", value_parser = <Nic as Choice>::named)]
+    /// The interface: ccnic, a card's of today over the same link (e810), or a card itself behind PCIe (of which card-ceio
+    /// keeps frames that find no credit)
+    #[arg(long, value_name = "ccnic|e810|card-e810|card-cx6|card-ceio", default_value = "ccnic", value_parser = <Nic as Choice>::named)]
     nic: Nic,
     /// Threads of each side [default: the server's cores]
     #[arg(long, value_name = "N")]
@@ -106,6 +109,12 @@ pub(crate) struct Options {
     /// Frames that are received together
     #[arg(long, value_name = "N", default_value_t = 32)]
     rx_burst: usize,
+    /// Frames up to so many bytes come with their doorbell (card-cx6, card-ceio)
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    inline: u16,
+    /// Credits of card-ceio; with 0 all frames take the slow path
+    #[arg(long, value_name = "N", default_value_t = 3000)]
+    credits: u32,
     /// Hosts look at each burst which frames are sent
     #[arg(long)]
     completions: bool,
@@ -188,6 +197,7 @@ impl Options {
             Nic::E810 => Setup::e810(self.bytes),
             Nic::CardE810 => Setup::card(Card::E810, self.bytes),
             Nic::CardCx6 => Setup::card(Card::Cx6, self.bytes),
+            Nic::CardCeio => Setup::card(Card::Ceio { credits: self.credits }, self.bytes),
         };
         fn put<T: Copy>(to: &mut T, from: Option<T>) {
             *to = from.unwrap_or(*to);
@@ -206,11 +216,14 @@ impl Options {
         }
         if let Some(stride) = self.stride {
             setup.buffers = memory::Geometry::plain(setup.buffers.count, stride);
+        } else if u32::from(self.bytes) > setup.buffers.room {
+            setup.buffers = server.buffers.holding(self.bytes.into()).geometry(setup.buffers.count);
         }
         put(&mut setup.buffers.count, self.buffers);
         put(&mut setup.buffers.stores, self.stores);
         setup.pairs = self.pairs.unwrap_or(server.cores);
         setup.load = Load::InFlight(self.in_flight.unwrap_or(FULL));
+        setup.inline = self.inline;
         (setup.tx_burst, setup.rx_burst) = (self.tx_burst, self.rx_burst);
         (setup.completions, setup.one_node, setup.sampling) =
             (self.completions, self.one_node, self.sampling);

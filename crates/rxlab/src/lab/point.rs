@@ -1,15 +1,19 @@
 //! One run of the model: what is asked, and how it is built.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::Deref;
+use std::rc::Rc;
 
 use model::{Report, Scenario, Setting};
-use traffic::{Rate, Source, Workload};
+use packet::SteerBy;
+use traffic::{Peer, Rate, Source, Workload};
 
 use crate::fail::Fail;
 use crate::lab::kept;
 use crate::lab::ports::Ports;
+use crate::lab::senders::Senders;
 
 /// Everything that a run depends on. It reads as its setting.
 #[derive(Clone)]
@@ -20,8 +24,10 @@ pub(crate) struct Point {
     pub ports: Ports,
     /// Traffic.
     pub workload: Workload,
-    /// How it is offered.
+    /// How it is offered, unless `senders` do.
     pub rate: Rate,
+    /// Hosts that send it by windows.
+    pub senders: Option<Senders>,
     /// Seed of the arrivals.
     pub arrivals: u64,
 }
@@ -61,7 +67,10 @@ impl Point {
     /// # Errors
     /// As [`run`](Self::run).
     pub(crate) fn run_anew(&self) -> Result<Report, Fail> {
-        let mut scenario = self.scenario(self.sources());
+        let mut scenario = match &self.senders {
+            None => self.scenario(self.sources()),
+            Some(senders) => Scenario { peers: self.peers(senders), ..self.scenario(Vec::new()) },
+        };
         let mut report = model::run(&mut scenario)
             .map_err(|e| Fail::new(format!("{} from {}: {e}", self.interface.name(), self.start.name())))?;
         if !self.ports.stated {
@@ -72,8 +81,8 @@ impl Point {
 
     /// Writes all that a run depends on: points that differ write differently.
     fn asked(&self, to: &mut dyn fmt::Write) -> fmt::Result {
-        let Point { setting, ports, workload, rate, arrivals } = self;
-        write!(to, "{setting:?} {ports:?} {rate:?} {arrivals} ")?;
+        let Point { setting, ports, workload, rate, arrivals, senders } = self;
+        write!(to, "{setting:?} {ports:?} {rate:?} {arrivals} {senders:?} ")?;
         match workload {
             Workload::Pcap(trace, arrivals) => write!(to, "{:?} {arrivals:?}", trace.digest()),
             Workload::Generated(spec) => write!(to, "{spec:?}"),
@@ -87,6 +96,22 @@ impl Point {
             self.ports.source(line, &self.workload, self.steer, self.rate, self.arrivals)
         };
         (0..self.ports.count()).map(source).collect()
+    }
+
+    /// The hosts at the far end of each port's wire.
+    fn peers(&self, senders: &Senders) -> Vec<Rc<RefCell<dyn Peer>>> {
+        let gbps = self.server.nic.port_gbps;
+        let peer = |(port, &cores): (usize, &u32)| -> Rc<RefCell<dyn Peer>> {
+            let flows = self.bypass.iter().filter(|flow| flow.port as usize == port);
+            let others = flows.map(|flow| (flow.from.0, flow.until.0, flow.gbps)).collect();
+            let line = (port as u32, gbps);
+            // What a sender's frames hold; when they come is its own.
+            let frames = self.ports.source(line, &self.workload, self.steer, Rate::Own, self.arrivals);
+            let (network, senders) = (senders.network(gbps, others), senders.of_port(cores));
+            let named = self.steer == SteerBy::Port;
+            Rc::new(RefCell::new(traffic::Senders::new(network, &senders, frames, named)))
+        };
+        self.ports.cores.iter().enumerate().map(peer).collect()
     }
 
     /// What the model is asked, with these `sources`.

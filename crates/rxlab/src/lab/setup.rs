@@ -38,10 +38,11 @@ pub(crate) struct Setup {
         value_name = "W",
         default_value = "fixed:1500,flows=10M",
         help_heading = "Traffic",
-        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT]; SIZES: fixed:BYTES (without FCS), \
+        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT][,tunnel=vxlan]; SIZES: fixed:BYTES (without FCS), \
                 rfc2544:BYTES (with FCS: 64, 128, 256, 512, 1024, 1280, 1518), imix, empirical:NAME; HOW: constant, poisson, bursty:FRAMES; WHAT goes to the first core \
-                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES (without FCS). Requests: kv:put=PERCENT[,objects=fixed|ads|geo][,keys=N][,zipf=S]\
-                [,arrivals=HOW]"
+                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES (without FCS). tunnel=vxlan: in VXLAN, 50 B longer. Requests: \
+                kv:put=PERCENT[,objects=fixed|ads|geo][,keys=N][,zipf=S][,arrivals=HOW], or in packets of eRPC \
+                erpc:put=PERCENT[,value=BYTES] and the same"
     )]
     pub workload: String,
     /// Offered load on the wire, Gbps of all ports together, or `own` for a capture's own timing
@@ -75,7 +76,8 @@ pub(crate) struct Setup {
     #[arg(long, help_heading = "Server")]
     pub emulated: bool,
     /// Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store),
-    /// ipsec (gateway: a third of all flows forwarded, a third dropped, a third sealed)
+    /// ipsec (gateway: a third of all flows forwarded, a third dropped, a third sealed), udp-echo (sends datagrams back),
+    /// vxlan (takes off the headers of VXLAN), erpc-kv (key-value store behind eRPC)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
     /// Base cycles of a frame in your own application, in place of the chosen one's, which still looks up what it
@@ -118,14 +120,25 @@ pub(crate) struct Setup {
     /// Buffers of the pool, of all ports together [default: enough for full rings and caches]
     #[arg(long, value_name = "N", help_heading = "Sizes")]
     pub pool: Option<u32>,
+    /// Bytes of frame that a buffer holds [default: the server's, more where values need it]
+    #[arg(long, value_name = "BYTES", help_heading = "Sizes")]
+    pub room: Option<u32>,
     /// Frames in a burst
     #[arg(long, value_name = "N", default_value_t = BURST, help_heading = "Sizes")]
     pub burst: u32,
     /// Threads of the other socket on this one's memory: stream:N or pagerank:N
     #[arg(long, value_name = "WHO:N", help_heading = "Server")]
     pub antagonist: Option<String>,
+    /// Hosts that send by windows and answer to drops and marks, in place of --rate: dctcp:SENDERS of each port, one to a core in
+    /// turn with --steer port, [+SENDERS..], each with ,from=US ,until=US, the first with ,rtt=US ,mark=KIB ,queue=KIB ,window=FRAMES (to begin with)
+    #[arg(long, value_name = "dctcp:N", help_heading = "Traffic")]
+    pub senders: Option<String>,
+    /// HostCC: the host samples its IIO buffer every US microseconds, and marks what --senders send while it is congested
+    #[arg(long, value_name = "US", requires = "senders", help_heading = "Server")]
+    pub hostcc: Option<u64>,
     /// RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
-    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,from=US ,until=US
+    /// ,message=BYTES ,batch=WRITES ,region=KIB ,to=cache|memory ,credits=keep|give ,from=US ,until=US ,host=none|linefs
+    /// (linefs: beside those of --cores, one core for each flow copies what is written to a log and replicates it); more behind +
     #[arg(long, value_name = "FLOWS:GBPS", help_heading = "Traffic")]
     pub bypass: Option<String>,
     #[command(flatten)]

@@ -385,3 +385,50 @@ fn keys_follow_zipfs_law() {
         assert!((counts[rank - 1] as f64 - expected).abs() < 5.0 * expected.sqrt(), "rank {rank}");
     }
 }
+
+/// What a tunnel carries is the frame that comes without it, and the whole wire is paced.
+#[test]
+fn frames_in_vxlan_carry_the_frames_that_come_without() {
+    use packet::{kind, vxlan};
+
+    let mut plain = source("fixed:200,flows=50", 0, 1, 10.0, 9);
+    let (mut inner, mut frames) = (Arrival::EMPTY, Vec::new());
+    for _ in 0..500 {
+        plain.next(&mut inner);
+        frames.push((inner.head[..42].to_vec(), inner.flow));
+    }
+    let (mut n, mut ports, mut bytes) = (0, BTreeSet::new(), 0);
+    let last = run(source("fixed:200,flows=50,tunnel=vxlan", 0, 1, 10.0, 9).as_mut(), 500, |a| {
+        let p = parse(a.bytes());
+        assert_eq!((p.fault, p.kind & kind::TUNNEL, a.len, a.head_len), (None, kind::VXLAN, 250, 92));
+        assert!(vxlan::is_header(&a.head[42..]));
+        assert_eq!(u16::from_be_bytes([a.head[38], a.head[39]]), 250 - 34);
+        assert_eq!((a.head[vxlan::BEFORE..92].to_vec(), a.flow), frames[n]);
+        assert!(a.head[92..].iter().all(|b| *b == 0));
+        ports.insert([a.head[34], a.head[35]]);
+        bytes += u64::from(wire_bytes(a.len));
+        n += 1;
+    });
+    assert!(ports.len() > 40, "{} of 50 flows have a port of their own", ports.len());
+    assert!((bytes as f64 * 8000.0 / last as f64 / 10.0 - 1.0).abs() < 0.01);
+}
+
+#[test]
+fn requests_of_erpc_are_alike_in_length_and_read_as_such() {
+    use packet::kv::{Op, Protocol, hash, partition};
+
+    let mut puts = 0;
+    run(source("erpc:put=50,keys=100,partitions=4", 0, 1, 50.0, 3).as_mut(), 4000, |a| {
+        let len = usize::from(a.len) - 42;
+        let request = Protocol::Erpc.request(&a.head[42..], len).unwrap();
+        assert_eq!((a.len, request.key_len), (138, 16));
+        assert_eq!(request.value_len, if request.op == Op::Put { 64 } else { 0 });
+        puts += usize::from(request.op == Op::Put);
+        let port = u16::from_be_bytes([a.head[36], a.head[37]]);
+        let home = partition(hash(&a.head[58..74]), 4);
+        assert_eq!(u32::from(port - packet::PARTITION_PORT), home);
+        let sum = checksum::add(17 + u64::from(a.len - 34), &a.head[26..128]);
+        assert_eq!(checksum::finish(sum), 0, "the rest is zeros");
+    });
+    assert!((1800..2200).contains(&puts), "{puts}");
+}

@@ -1,6 +1,6 @@
 //! Descriptions of workloads: text to value and back, and errors that tell what is allowed.
 
-use packet::kv::Objects;
+use packet::kv::{Objects, Protocol};
 use proptest::prelude::*;
 use traffic::{Arrival, Arrivals, FlowDraw, Line, RFC_2544, Rate, Sizes, Spec, Target, Workload, wire_bytes};
 
@@ -10,7 +10,12 @@ fn specs() -> impl Strategy<Value = Spec> {
         Just(Sizes::Imix),
         proptest::sample::select(&RFC_2544[..]).prop_map(Sizes::Rfc2544),
         (0.0..=100.0, proptest::sample::select(&Objects::ALL[..]))
-            .prop_map(|(put_percent, objects)| Sizes::Kv { put_percent, objects }),
+            .prop_map(|(put_percent, objects)| Sizes::Kv { put_percent, objects, protocol: Protocol::Plain }),
+        (0.0..=100.0, 0u16..=1408).prop_map(|(put_percent, value)| Sizes::Kv {
+            put_percent,
+            objects: Objects::Small(value),
+            protocol: Protocol::Erpc
+        }),
         prop_oneof![Just("websearch"), Just("datamining"), Just("fb_hadoop")]
             .prop_map(|n| Sizes::Empirical(traffic::Cdf::load(n).unwrap())),
     ];
@@ -26,13 +31,10 @@ fn specs() -> impl Strategy<Value = Spec> {
         (0.0..=100.0, 60u16..).prop_map(|(percent, len)| Some(Target::Percent { percent, len })),
     ];
     (sizes, 1u64..=1 << 32, draw, arrivals, 0u32..=1024, target).prop_map(
-        |(sizes, flows, draw, arrivals, partitions, target)| Spec {
-            target: target.filter(|_| !matches!(sizes, Sizes::Kv { .. })),
-            sizes,
-            flows,
-            draw,
-            arrivals,
-            partitions,
+        |(sizes, flows, draw, arrivals, partitions, target)| {
+            let target = target.filter(|_| !matches!(sizes, Sizes::Kv { .. }));
+            let vxlan = partitions == 0 && target.is_none() && !matches!(sizes, Sizes::Kv { .. });
+            Spec { target, sizes, flows, draw, arrivals, partitions, vxlan }
         },
     )
 }
@@ -72,6 +74,16 @@ fn the_forms_of_the_manual() {
         (spec.flows, spec.to_string()),
         (8 << 20, "kv:put=95,keys=8388608,arrivals=constant".to_owned())
     );
+    let spec: Spec = "erpc:put=50".parse().unwrap();
+    assert_eq!(
+        (spec.longest(), spec.to_string()),
+        (Some(138), "erpc:put=50,value=64,keys=1000,arrivals=constant".into())
+    );
+    for text in
+        ["erpc:put=50,value=9,keys=7,arrivals=poisson", "fixed:60,flows=9,arrivals=constant,tunnel=vxlan"]
+    {
+        assert_eq!(text.parse::<Spec>().unwrap().to_string(), text);
+    }
     assert_eq!("kv:put=50,keys=2M,zipf=0.99".parse::<Spec>().unwrap().flows, 2_000_000);
     assert_eq!("200".parse(), Ok(Rate::Gbps(200.0)));
     assert_eq!("own".parse(), Ok(Rate::Own));
@@ -124,6 +136,13 @@ fn errors_list_what_is_allowed() {
         ("kv:put=5,flows=3", "workload option `flows=3`", "keys=N"),
         ("kv:put=5,keys=0", "keys `0`", "1 to 4294967296"),
         ("kv:put=5,target=gbps:1", "workload option", "keys=N"),
+        ("kv:put=5,value=8", "workload option `value=8`", "objects="),
+        ("kv:put=5,tunnel=vxlan", "workload option `tunnel=vxlan`", "keys=N"),
+        ("erpc:put=5,objects=ads", "workload option `objects=ads`", "value=BYTES"),
+        ("erpc:put=5,value=1409", "value `1409`", "0 to 1408"),
+        ("erpc:half", "requests", "put=PERCENT"),
+        ("imix,tunnel=gre", "workload option `tunnel=gre`", "tunnel=vxlan"),
+        ("imix,tunnel=vxlan,partitions=2", "tunnel `vxlan`", "without partitions"),
         ("imix,keys=3", "workload option `keys=3`", "flows=N"),
         ("imix,partitions=0", "partitions `0`", "1 to 1024"),
         ("imix,partitions=1025", "partitions", "1 to 1024"),

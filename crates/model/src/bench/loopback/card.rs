@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use memory::{Class, Field, Mapping, Memory, Ps, Side, Space};
-use rings::{Frame, Nic, Outcome, Spec, TxNic, ddring, pool, privring, tx};
+use rings::{Frame, Nic, Outcome, Spec, TxNic, ceio, ddring, pool, privring, tx};
 
 use super::count::Log;
 use super::ends::HostPort;
@@ -28,6 +28,11 @@ pub enum Card {
     E810,
     /// They have a ring of their own, and a burst of one frame goes with its doorbell (§2.3: Nvidia's ConnectX-6).
     Cx6,
+    /// As `Cx6`, with memory of its own: frames wait there that find no credit (CEIO, section 4).
+    Ceio {
+        /// Frames on their way to the host, or unread there; with 0 all take the slow path.
+        credits: u32,
+    },
 }
 
 /// A frame on the card.
@@ -62,6 +67,10 @@ pub(super) fn plug(
             halves(bench, server, setup, &sizes, false, log)
         }
         Card::Cx6 => halves(bench, server, setup, &privring::Sizes { ring }, true, log),
+        Card::Ceio { credits } => {
+            let sizes = ceio::Sizes { ring, credits, ..ceio::Sizes::default() };
+            halves(bench, server, setup, &sizes, true, log)
+        }
     }
 }
 
@@ -77,7 +86,7 @@ where
     I::Host<View>: 'static,
     I::Nic<View>: 'static,
 {
-    let mut space = bench.space.served_by(NicKind::Card);
+    let mut space = bench.space.served_by(NicKind::Card).with_nic_memory(server.nic_memory());
     let queues = setup.pairs;
     let count = setup.buffers.count.saturating_mul(queues);
     let buffers = space.buffers(&memory::Geometry { count, ..setup.buffers })?;
@@ -97,8 +106,9 @@ where
     };
     let inside = Inside { frames: Rc::default(), count: space.words(&field, 0)? };
     let read = Ps((server.constants.pcie.read_ns.value * 1e3) as u64);
+    let inline = if inlines { Some(setup.inline) } else { None };
     let (to, from, lost) = (inside.clone(), inside, log.clone());
-    bench.agents.push((Agent::NicTx(0), Box::new(move |m| send(m, tx_nic, buffers, read, inlines, &to))));
+    bench.agents.push((Agent::NicTx(0), Box::new(move |m| send(m, tx_nic, buffers, read, inline, &to))));
     bench.agents.push((Agent::NicRx(0), Box::new(move |m| receive(m, nic, &from, &lost))));
     for (pair, ((rx, tx), pool)) in (0..).zip(hosts.into_iter().zip(tx_hosts).zip(pools)) {
         let host = host::Host::new(setup, pair, buffers, None, log.clone());
@@ -107,8 +117,9 @@ where
     Ok(())
 }
 
-/// The half that takes what the host sends.
-fn send<T: TxNic<View>>(m: &mut View, mut tx: T, b: PoolId, read: Ps, inlines: bool, to: &Inside) {
+/// The half that takes what the host sends. `inline`: a burst of one comes with its doorbell, and its frame as well if that
+/// has no more than so many bytes.
+fn send<T: TxNic<View>>(m: &mut View, mut tx: T, b: PoolId, read: Ps, inline: Option<u16>, to: &Inside) {
     let (mut segs, mut count) = (Vec::new(), 0);
     while !m.stopped() {
         let mut taken = 0;
@@ -134,10 +145,12 @@ fn send<T: TxNic<View>>(m: &mut View, mut tx: T, b: PoolId, read: Ps, inlines: b
             continue;
         }
         if let Some(frame) = to.frames.borrow_mut().back_mut()
-            && inlines
+            && let Some(inline) = inline
             && taken == 1
         {
-            frame.there = frame.there.saturating_sub(read); // it came with the doorbell
+            // The descriptor came with the doorbell, or all did.
+            let spared = if frame.len <= inline { read + read } else { read };
+            frame.there = frame.there.saturating_sub(spared);
         }
         count += taken as u64;
         m.release(to.count, 0, count);

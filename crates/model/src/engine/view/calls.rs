@@ -222,7 +222,7 @@ impl Memory for View {
         if self.me.agent.is_core() {
             return self.put_frame(b, buf, (off, len), (first, lines));
         }
-        let (stamp, origin) = self.frame_in_hand();
+        let (stamp, origin, came) = self.frame_in_hand();
         let machine = self.machine();
         machine.buffers.arrived(b, buf, stamp, origin);
         if self.me.core.is_some() {
@@ -231,6 +231,9 @@ impl Memory for View {
         }
         let partial = !(off + len).is_multiple_of(64);
         machine.dma_write(first, lines, partial, at);
+        if let Some(came) = came {
+            return self.drain_to_host(came, len);
+        }
         self.clock = machine.links[self.me.port as usize].write(at, u64::from(len));
     }
 
@@ -316,6 +319,11 @@ impl Memory for View {
     #[inline(always)]
     fn now(&mut self) -> Ps {
         Ps(self.clock)
+    }
+
+    #[inline(always)]
+    fn gone(&mut self) -> Ps {
+        Ps(self.clock.max(self.engines.written))
     }
 
     #[inline(always)]

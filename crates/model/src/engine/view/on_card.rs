@@ -1,4 +1,8 @@
 //! Buffers in the memory of a card, and frames on their way from there to the host.
+//!
+//! A card writes that memory, reads it and writes to the host by engines of their own, beside the pipeline that receives
+//! (CEIO, sections 4.2 and 5). Each has a bandwidth, and what it moves a latency; none holds the others up. So the agent's
+//! clock, which is the pipeline's, stands still here.
 
 use memory::Buf;
 
@@ -6,6 +10,19 @@ use super::View;
 use crate::machine::frames::Origin;
 use crate::machine::layout::PoolId;
 use crate::machine::nic_memory::NicMemory;
+use crate::machine::pcie::Beside;
+
+/// What the engines of a card are at.
+#[derive(Default)]
+pub(super) struct Engines {
+    /// When the frame that was kept last is in the card's memory: until then it lies in the receive buffer.
+    pub written: u64,
+    /// The frame that was read from there, until it is written elsewhere: when it arrived at the port, from where, and when
+    /// it has been read.
+    pub carried: Option<(u64, Origin, u64)>,
+    /// When the frame that was moved to the host last has left the card: its completion shows behind it.
+    pub moved: Option<u64>,
+}
 
 impl View {
     /// The memory that a pool is in.
@@ -13,8 +30,8 @@ impl View {
         self.machine().nic_memories.get_mut(usize::from(b.card?))
     }
 
-    /// A frame, or a part of it, is written into a buffer on the card: by the card itself past the host, by a core with
-    /// posted stores, a TLP for each line.
+    /// A frame, or a part of it, is written into a buffer on the card: by the card itself past the host, beside what it
+    /// receives, by a core with posted stores, a TLP for each line.
     #[cold]
     pub(super) fn put_on_card(&mut self, b: PoolId, buf: Buf, lines: u32, len: u32) {
         let mut at = self.clock;
@@ -29,15 +46,15 @@ impl View {
             }
             return;
         }
-        let (stamp, origin) = self.frame_in_hand();
+        let (stamp, origin, _) = self.frame_in_hand();
         self.machine().buffers.arrived(b, buf, stamp, origin);
         if let Some(memory) = self.nic_memory(b) {
-            self.clock = memory.write(at, len.into());
+            self.engines.written = memory.write(at, len.into());
         }
     }
 
-    /// A frame, or a part of it, is read from a buffer on the card. The card goes on with its next read at once, and
-    /// what it writes shows behind these data. A core waits for every line by itself: such loads are not cached.
+    /// A frame, or a part of it, is read from a buffer on the card. The card has many reads under way, and where the frame
+    /// goes it shows behind them. A core waits for every line by itself: such loads are not cached.
     #[cold]
     pub(super) fn get_on_card(&mut self, b: PoolId, buf: Buf, lines: u32, len: u32) {
         let mut at = self.clock;
@@ -51,20 +68,31 @@ impl View {
             self.clock = at;
             return;
         }
+        let mut came = at;
         if let Some(memory) = self.nic_memory(b) {
-            let (next, come) = memory.read(at, len.into());
-            self.clock = next;
-            self.fetched = self.fetched.max(come);
+            came = memory.read(at, len.into());
+        }
+        if let Some((_, _, before)) = self.engines.carried {
+            came = came.max(before);
         }
         let frames = self.machine().buffers.of(b);
         let origin = frames.origins.get(buf.0 as usize).copied().unwrap_or_default();
-        self.carried = Some((frames.kept[buf.0 as usize].stamp, origin));
+        self.engines.carried = Some((frames.kept[buf.0 as usize].stamp, origin, came));
     }
 
-    /// When the frame came that the card writes next, and from where: the one that it has read from its own memory, or
-    /// the one on the wire.
+    /// The frame that the card has read from its own memory, all of it by `came`, goes to the host.
+    #[cold]
+    pub(super) fn drain_to_host(&mut self, came: u64, len: u32) {
+        let at = self.clock;
+        let left = self.machine().links[self.me.port as usize].write_beside(Beside::Drain, at, len.into());
+        self.engines.moved = Some(left.max(came));
+    }
+
+    /// When the frame came that the card writes next, and from where: the one that it has read from its own memory, with
+    /// when that is done, or the one on the wire.
     #[inline(always)]
-    pub(super) fn frame_in_hand(&mut self) -> (u64, Origin) {
-        self.carried.take().unwrap_or((self.stamp, self.origin))
+    pub(super) fn frame_in_hand(&mut self) -> (u64, Origin, Option<u64>) {
+        let wire = (self.stamp, self.origin, None);
+        self.engines.carried.take().map_or(wire, |(stamp, origin, came)| (stamp, origin, Some(came)))
     }
 }

@@ -118,8 +118,9 @@ impl View {
                 return None;
             }
             end = self.clock;
-            self.write_line(line, bytes);
-            visible = self.clock.max(self.fetched) + self.machine().costs.write;
+            let moved = self.engines.moved.take();
+            self.write_line(line, bytes, moved.is_some());
+            visible = moved.map_or(self.clock, |moved| moved.max(self.clock)) + self.machine().costs.write;
         }
         let me = self.me.who;
         self.line(line).wrote(me, end, visible);
@@ -232,13 +233,13 @@ impl View {
         crosses
     }
 
-    /// A card writes `bytes` of words.
+    /// A card writes `bytes` of words, by an engine `beside` its pipeline or by itself.
     #[inline(never)]
-    fn write_line(&mut self, line: u32, bytes: u64) {
+    fn write_line(&mut self, line: u32, bytes: u64, beside: bool) {
         let (at, port) = (self.clock, self.me.port as usize);
         let machine = self.machine();
         machine.dma_write(line, 1, bytes < 64, at);
-        if matches!(self.me.agent, Agent::NicRx(_)) {
+        if matches!(self.me.agent, Agent::NicRx(_)) && !beside {
             let sent = machine.links[port].write(at, bytes);
             self.clock = sent;
         } else {

@@ -2,7 +2,7 @@
 
 use model::App;
 use model::profile::Server;
-use traffic::{Rate, Spec, Stamps, Workload};
+use traffic::{Rate, Stamps, Workload};
 
 use crate::fail::Fail;
 use crate::lab::ports::Ports;
@@ -38,12 +38,12 @@ pub(super) fn fits(workload: &Workload, rate: Rate, server: &Server) -> Result<(
     const DAYS: u64 = 100;
     const DAY_NS: u64 = 86_400_000_000_000;
     match workload {
-        Workload::Generated(Spec { sizes, .. })
-            if sizes.fixed().is_some_and(|bytes| u32::from(bytes) > server.buffers.room) =>
+        Workload::Generated(spec)
+            if spec.longest().is_some_and(|bytes| u32::from(bytes) > server.buffers.room) =>
         {
-            let (room, name, bytes) = (server.buffers.room, &server.name, sizes.fixed().unwrap_or_default());
+            let (room, name, bytes) = (server.buffers.room, &server.name, spec.longest().unwrap_or_default());
             Err(Fail::new(format!(
-                "--workload fixed:{bytes}: allowed on {name}: up to {room} bytes, a buffer's room"
+                "--workload {spec}: frames of {bytes} bytes; allowed on {name}: up to {room} bytes, a buffer's room (--room)"
             )))
         }
         Workload::Pcap(trace, _) if rate == Rate::Own && trace.stats().duration_ns > DAYS * DAY_NS => {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use model::App;
 use model::profile::Server;
 use packet::SteerBy;
+use packet::kv::Protocol;
 use traffic::{Arrivals, Rate, Sizes, Spec, Target, Trace, Workload};
 
 use super::bypass;
@@ -14,8 +15,11 @@ use super::{Ready, Setup, names};
 use crate::fail::Fail;
 use crate::lab::capture;
 use crate::lab::ports::Ports;
+use crate::lab::senders::Senders;
 use crate::lab::span;
 
+/// The longest frame of cards, bytes without FCS; it fits a buffer of so many.
+const JUMBO: u32 = 9600;
 /// The load offered unless told otherwise, of line rate: at line rate itself a backlog never drains, and what one
 /// stall left behind stays.
 pub(super) const BELOW_LINE: f64 = 0.98;
@@ -65,6 +69,10 @@ impl Setup {
             // Jumbo frames, where values are that long.
             server.buffers = server.buffers.holding(sizes.longest().unwrap_or_default().into());
         }
+        if let Some(room) = self.room {
+            check("--room", room, server.buffers.room, JUMBO, "bytes")?;
+            server.buffers = server.buffers.holding(room);
+        }
         fits(&workload, rate, &server)?;
         let app = with_keys(app, &workload, &ports)?;
         if !ports.even_load() {
@@ -77,7 +85,21 @@ impl Setup {
         let rules = self.rules.read(flows)?;
         let bypass = self.bypass.as_deref().map(|text| bypass::read(text, ports.count())).transpose()?;
         let bypass = bypass.unwrap_or_default();
-        Ok(Ready { server, workload, rate, ports, app, steer, antagonist, bypass, rules, span, setup: self })
+        let senders = self.senders.as_deref().map(|text| Senders::read(text, self.hostcc)).transpose()?;
+        Ok(Ready {
+            server,
+            workload,
+            rate,
+            ports,
+            app,
+            steer,
+            antagonist,
+            bypass,
+            senders,
+            rules,
+            span,
+            setup: self,
+        })
     }
 
     /// The server, with the ways and on the node asked for.
@@ -147,6 +169,7 @@ impl Setup {
             n => n,
         };
         match spec.target {
+            _ if partitions > 0 && spec.vxlan => bad("frames in VXLAN need --steer rss"),
             _ if partitions == 0 && matches!(spec.sizes, Sizes::Kv { .. }) => {
                 bad("requests need --steer port")
             }
@@ -220,18 +243,27 @@ fn least_gbps(rate: Rate, ports: &Ports, gbps: f64) -> Result<f64, Fail> {
 /// `app` with as many keys as generated requests ask for.
 ///
 /// # Errors
-/// The key-value store meets generated traffic that holds no requests.
+/// A key-value store meets generated traffic that holds no requests of its protocol.
 fn with_keys(app: App, workload: &Workload, ports: &Ports) -> Result<App, Fail> {
-    match (app, workload) {
-        (App::Kv { .. }, Workload::Generated(Spec { sizes: Sizes::Kv { objects, .. }, flows, .. })) => {
+    let Some((kind, protocol)) = app.kind().and_then(|kind| Some((kind, kind.protocol()?))) else {
+        return Ok(app);
+    };
+    let Workload::Generated(Spec { sizes, flows, .. }) = workload else { return Ok(app) };
+    match sizes {
+        Sizes::Kv { objects, protocol: asked, .. } if *asked == protocol => {
             // The model gives all cores as many: the most that one has.
             let each = |port| ports.share(port, *flows).div_ceil(u64::from(ports.cores[port as usize]));
-            let keys = (0..ports.count()).map(each).max().unwrap_or(0);
-            Ok(App::Kv { keys: keys * u64::from(ports.all_cores()), objects: *objects })
+            let keys = (0..ports.count()).map(each).max().unwrap_or(0) * u64::from(ports.all_cores());
+            let objects = *objects;
+            Ok(match protocol {
+                Protocol::Plain => App::Kv { keys, objects },
+                Protocol::Erpc => App::ErpcKv { keys, objects },
+            })
         }
-        (App::Kv { .. }, Workload::Generated(_)) => {
-            Err(Fail::new("--app kv: allowed: with --workload kv:put=PERCENT, or a capture of requests"))
+        _ => {
+            let (app, words) = (kind.name(), protocol.name());
+            let allowed = format!("with --workload {words}:put=PERCENT, or a capture of requests");
+            Err(Fail::new(format!("--app {app}: allowed: {allowed}")))
         }
-        _ => Ok(app),
     }
 }

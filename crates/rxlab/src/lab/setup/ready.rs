@@ -16,6 +16,7 @@ use crate::lab::jobs::Job;
 use crate::lab::point::Point;
 use crate::lab::ports::Ports;
 use crate::lab::search::Search;
+use crate::lab::senders::Senders;
 
 /// A [`Setup`] read and checked.
 #[derive(Clone)]
@@ -33,6 +34,7 @@ pub(crate) struct Ready {
     pub steer: SteerBy,
     pub(super) antagonist: Option<Antagonist>,
     pub(super) bypass: Vec<Bypass>,
+    pub(super) senders: Option<Senders>,
     pub(super) rules: Option<Rules>,
     /// When runs count, where that is stated.
     pub span: Option<Span>,
@@ -72,6 +74,7 @@ impl Ready {
             ports: self.ports.clone(),
             workload: self.workload.clone(),
             rate: self.rate,
+            senders: self.senders.clone(),
             arrivals: s.seed,
         };
         Ok((0..s.placements).map(point).collect())
@@ -210,6 +213,9 @@ impl Ready {
     /// How the no-drop rate of this setup is searched; `None` where there is no other rate to try.
     pub(crate) fn search(&self) -> Option<Search> {
         let Rate::Gbps(full) = self.rate else { return None };
+        if self.senders.is_some() {
+            return None; // they find their rates themselves
+        }
         let trial = Ps::from_us(self.setup.trial_ms * 1000);
         Some(Search { full, resolution_pct: self.setup.resolution, trial })
     }

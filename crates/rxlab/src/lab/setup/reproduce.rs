@@ -53,8 +53,17 @@ impl Ready {
             map.insert("port_load".into(), self.ports.load_text().into());
             map.insert("port_cores".into(), self.ports.cores_text().into());
         }
+        if let Some(senders) = &s.senders {
+            map.insert("senders".into(), senders.clone().into());
+        }
+        if let Some(hostcc) = s.hostcc {
+            map.insert("hostcc".into(), hostcc.into());
+        }
         if let Some(bypass) = &s.bypass {
             map.insert("bypass".into(), bypass.clone().into());
+        }
+        if let Some(room) = s.room {
+            map.insert("room".into(), room.into());
         }
         for (name, value) in s.rules.flags() {
             map.insert(name.replace('-', "_"), value.into());
@@ -104,8 +113,17 @@ impl Ready {
         if let Some(pool) = s.pool {
             flag("pool", &pool);
         }
+        if let Some(room) = s.room {
+            flag("room", &room);
+        }
         if let Some(antagonist) = &s.antagonist {
             flag("antagonist", antagonist);
+        }
+        if let Some(senders) = &s.senders {
+            flag("senders", senders);
+        }
+        if let Some(hostcc) = s.hostcc {
+            flag("hostcc", &hostcc);
         }
         if let Some(bypass) = &s.bypass {
             flag("bypass", bypass);

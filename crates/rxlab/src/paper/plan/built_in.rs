@@ -69,6 +69,12 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "ccnic/fig19",
     "ccnic/fig20",
     "ccnic/fig21",
+    "ceio/fig4",
+    "ceio/fig9",
+    "ceio/fig10a",
+    "ceio/fig10b",
+    "ceio/table2",
+    "ceio/table4",
 ];
 
 impl Plan {

@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk why soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -128,6 +128,13 @@ dumps: build ## Detect 90 machines that others dumped and compare the interfaces
 	cargo test --quiet -p rxlab --bin rxlab -- --ignored every_dump
 	@{ $(call heading,crates profiles,$(with_rustc),experiments/dumps_table.py); echo; \
 	  experiments/dumps_table.py --rxlab $(RXLAB); } > docs/results/dumps.txt
+
+# Two minutes, and the machine to itself: a core that others take away is a cause, too.
+why: packages build dpdk ## Ask eight staged programs why they drop, and run the tutorial, into docs/results/why.txt
+	@said=$$(mktemp); \
+	{ $(call heading,crates dpdk profiles,$(with_dpdk),dpdk/tests/run '^(why|tutorial)'); echo; \
+	  RXLAB_SAID=$$said dpdk/tests/run '^(why|tutorial)'; cat $$said; rm $$said; } > docs/results/why.txt
+why: PACKAGES += openvswitch-switch-dpdk iproute2 iputils-ping
 
 # Some five minutes. A change that moves a digest on purpose says so and writes the file anew: same.py --write.
 same: toolchain packages build ## Did a result change? Digests of fixed commands and instructions against experiments/same.txt

@@ -45,6 +45,7 @@ says() {
 	for word in "${@:3}"; do
 		[[ $text == *"$word"* ]] || fail "'$word' is not said"
 	done
+	[[ -z ${RXLAB_SAID:-} ]] || { printf '\n%s, of %s\n\n' "$stage" "$1" && cat "$tmp/$1.log"; } >>"$RXLAB_SAID"
 }
 
 testpmd() { # VDEV... -- OPTIONS...

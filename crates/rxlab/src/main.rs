@@ -36,7 +36,7 @@ Examples:
 Errors are one line on stderr, with exit code 2; a condition of --fail-if that is met is one, with exit code 1."
 )]
 struct Cli {
-    /// Run all anew. Otherwise what this program has run before is read from ${XDG_CACHE_HOME:-~/.cache}/rxlab
+    /// Run all anew. Otherwise what this program has run before is read from ${XDG_CACHE_HOME:-~/.cache}/rxlab/runs
     #[arg(long, global = true)]
     no_cache: bool,
     #[command(subcommand)]

@@ -1,4 +1,4 @@
-//! Reports of runs that were made before, in files below `${XDG_CACHE_HOME:-~/.cache}/rxlab`.
+//! Reports of runs that were made before, in files below `${XDG_CACHE_HOME:-~/.cache}/rxlab/runs`.
 //!
 //! A file is named by what its run depends on: the program, whose bytes stand for the model's version, and all that the
 //! run is asked, a capture by its content. So nothing has to be declared out of date. Whatever is wrong with a file or
@@ -73,7 +73,7 @@ pub(crate) fn or_run(
 /// Where this program's reports are, made if need be. Those of programs that were not used for longest are removed.
 fn folder() -> Option<PathBuf> {
     let stated = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
-    let all = stated("XDG_CACHE_HOME").or_else(|| Some(stated("HOME")?.join(".cache")))?.join("rxlab");
+    let all = stated("XDG_CACHE_HOME").or_else(|| Some(stated("HOME")?.join(".cache")))?.join("rxlab/runs");
     let program = fs::read(env::current_exe().ok()?).ok()?;
     let folder = all.join(hex(&Sha256::digest(program)));
     if !folder.is_dir() {

@@ -32,6 +32,8 @@ iface=dynamic,ring=48|ring.*48.*power
 iface=shring:rings:64|rings.*allowed.*ring .*shared_by .*unlock .*, : for =
 iface=rxbisect:x:1|`x`.*allowed: ax .*alloc_queues .*, : for =
 iface=shring:unlock:fast|unlock.*fast.*store, swap
+iface=ceio:kind:fast|kind.*fast.*detected, involved, bypass
+iface=ceio:bypass_mark:-1|bypass_mark.*-1.*none or a flow rule
 iface=shring:ring:1000|ring.*1000.*power
 iface=shring:shared_by:65|shared_by.*65.*1 to 64
 iface=corec:shared_by:129|129.*1 to 128

@@ -4,11 +4,12 @@
  *
  * 1. sends some frames and waits for them,
  * 2. stops that thread, which alone does not run then, and sends FRAMES in one go,
- * 3. lets it go on after 100 ms, once FIFO says that all are at the card, and takes what comes until LEAST have and no more does,
+ * 3. lets it go on after 100 ms, once FIFO says that all are at the card, sends some more, and takes what comes until LEAST
+ *    have and no more does,
  * 4. sends some frames again, and waits for them.
  *
  * The frames are UDP over IPv4, of 64 flows; each has its number within its flow. Numbers of a flow only grow: what comes
- * out of order, twice or damaged is an error. It tells how many frames of the burst came back. Ends with 77 where it may
+ * out of order, twice or damaged is an error. It tells how many frames of steps 2 and 3 came back. Ends with 77 where it may
  * not stop a thread. */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -241,8 +242,9 @@ int main(int argc, char **argv)
 		perror("burst: the thread does not go on");
 		return 1;
 	}
+	send_all(SOME);
 	take_all(before, least);
-	printf("burst: %lu frames, %lu came back\n", frames, came - before);
+	printf("burst: %lu frames, %lu came back\n", frames + SOME, came - before);
 
 	before = came;
 	send_all(SOME);

@@ -35,7 +35,7 @@ impl Value for Mark {
     }
 
     fn allowed(&self) -> String {
-        format!("none, or the mark of a flow rule from 0 to {LAST_MARK}")
+        format!("none or a flow rule's mark from 0 to {LAST_MARK}")
     }
 }
 

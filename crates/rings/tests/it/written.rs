@@ -124,7 +124,7 @@ fn the_page_of_interfaces_has_all_of_them() {
 
 proptest! {
     #[test]
-    fn a_text_in_force_says_the_same_interface(which in 0..Interface::ALL.len(), values in prop::collection::vec(1..9_u32, 8)) {
+    fn a_text_in_force_says_the_same_interface(which in 0..Interface::ALL.len(), values in prop::collection::vec(1..9_u32, 16)) {
         let mut written = Written::from(Interface::usual().swap_remove(which));
         for (name, value) in written.on(&LAB).each_param(|p| p.name).into_iter().zip(values) {
             let choices = written.allowed(name).unwrap();

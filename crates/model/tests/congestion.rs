@@ -30,7 +30,7 @@ fn senders(load: &Load, interface: Interface, network: Network, bypass: Vec<Bypa
     let spec = Spec { partitions: cores, ..frames.parse().unwrap() };
     let line = Line { port: 0, loads: &[1], gbps: server.nic.port_gbps };
     let frames = Workload::Generated(spec).source_on(line, Rate::Own, 1);
-    let each = |core| Sender { core: core as u16, from: 0, until: u64::MAX };
+    let each = |core| Sender { core: core as u16, from: 0, until: u64::MAX, window: None };
     let senders = Senders::new(network, &(0..cores).map(each).collect::<Vec<_>>(), frames, true);
     let span = Span {
         warm: Ps::from_us(4_000),

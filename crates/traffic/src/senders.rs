@@ -26,9 +26,6 @@ pub struct Network {
     pub queue: u64,
     /// Nothing is heard of a frame for so long: it is lost.
     pub timeout: u64,
-    /// The window that senders have that are there from the start, in frames; `None`: slow start from a few. Additive growth to what a server
-    /// with long rings lets be on its way takes seconds: this begins where that would end.
-    pub window: Option<u32>,
     /// What other flows take of the rate: from when, until when, Gbps.
     pub others: Vec<(u64, u64, f64)>,
     /// How often the receiving host looks at its own congestion, which it has the senders hear; 0: never.
@@ -41,16 +38,7 @@ impl Network {
     pub fn new(gbps: f64, rtt: u64) -> Network {
         let bytes = (gbps * rtt as f64 / 8000.0) as u64;
         let mark = (bytes / 7).max(3000);
-        Network {
-            gbps,
-            rtt,
-            mark,
-            queue: 10 * mark,
-            timeout: 5_000_000_000,
-            window: None,
-            others: Vec::new(),
-            watched: 0,
-        }
+        Network { gbps, rtt, mark, queue: 10 * mark, timeout: 5_000_000_000, others: Vec::new(), watched: 0 }
     }
 
     /// Of a byte in the queue at time `at`, ps.
@@ -70,6 +58,9 @@ pub struct Sender {
     pub from: u64,
     /// Its last one is no later.
     pub until: u64,
+    /// The window that it begins with, in frames; `None`: slow start from a few. Additive growth to what a server with long
+    /// rings lets be on its way takes seconds: this begins where that would end.
+    pub window: Option<u32>,
 }
 
 struct Host {
@@ -144,9 +135,9 @@ impl Senders {
     /// that it is for. Without a frame for its core a sender is silent.
     pub fn new(network: Network, senders: &[Sender], frames: Box<dyn Source>, named: bool) -> Senders {
         let host = |&sender: &Sender| {
-            let grown = network.window.filter(|_| sender.from == 0);
-            let window = grown.map_or_else(Window::default, Window::grown);
-            Host { sender, window, opened: if grown.is_some() { 0 } else { u32::MAX }, next: 0, flying: 0 }
+            let window = sender.window.map_or_else(Window::default, Window::grown);
+            let opened = if sender.window.is_some() { 0 } else { u32::MAX };
+            Host { sender, window, opened, next: 0, flying: 0 }
         };
         let hosts: Vec<Host> = senders.iter().map(host).collect();
         let cores = senders.iter().map(|s| usize::from(s.core) + 1).max().unwrap_or(0);

@@ -94,7 +94,7 @@ impl<M: Memory> HostHalf<M> {
 
     #[inline(always)]
     fn poll<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
-        let mut taken = 0;
+        let (mut taken, before) = (0, self.slow.head);
         if self.slow_first {
             taken = self.read_slow(m, out);
         }
@@ -108,7 +108,8 @@ impl<M: Memory> HostHalf<M> {
             }
         }
         self.calls += 1;
-        if taken < out.len() || self.calls > PATIENCE {
+        // Where kept frames come, the next ones are on their way while these are processed (§4.2).
+        if self.slow.head != before || taken < out.len() || self.calls > PATIENCE {
             self.ask(m);
         }
         if !self.own {

@@ -16,7 +16,8 @@ impl Source for Frames {
 }
 
 fn senders(network: Network, from: &[u64]) -> Senders {
-    let sender = |(n, from): (usize, &u64)| Sender { core: n as u16 % 2, from: *from, until: u64::MAX };
+    let sender =
+        |(n, from): (usize, &u64)| Sender { core: n as u16 % 2, from: *from, until: u64::MAX, window: None };
     let all: Vec<Sender> = from.iter().enumerate().map(sender).collect();
     Senders::new(network, &all, Box::new(Frames(0)), true)
 }
@@ -124,9 +125,9 @@ fn others_take_their_part_and_a_sender_stops_when_it_is_told() {
 
 #[test]
 fn a_grown_window_is_filled_without_a_burst_and_is_cut_like_any_other() {
-    let network = Network { window: Some(1000), ..Network::new(100.0, RTT) };
     let each = 600_000;
-    let mut s = senders(network, &[0, 0]);
+    let all = [0, 1].map(|core| Sender { core, from: 0, until: u64::MAX, window: Some(1000) });
+    let mut s = Senders::new(Network::new(100.0, RTT), &all, Box::new(Frames(0)), true);
     // 2 x 1000 frames are on their way to a server that answers 2 x 20 Gbps and drops what waits longer than 400 us.
     let (got, _) = run(&mut s, [2_000 * US, 5_000 * US], each, 400 * US);
     assert!(got[0] + got[1] > 2 * 3_000 * US / each * 99 / 100, "{got:?}");

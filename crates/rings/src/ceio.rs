@@ -31,7 +31,7 @@
 //! 3. A flow comes back to the fast path when its core has `taken` all its kept frames, not before.
 //!
 //! Flows of one queue change their paths each for itself. Kept frames of a queue stay in the order in which they came.
-//! A core asks for them when it has read `fast` to its end, and otherwise in every eighth call.
+//! A core asks for them when it has read `fast` to its end, in a call that took some, and otherwise in every eighth call.
 //!
 //! **Draining.** The DMA of kept frames has no credits. So a core has no more than `drain` of them under way (Q2),
 //! and the flow's fast path pauses meanwhile by 3.

@@ -34,6 +34,12 @@ impl Default for Window {
 }
 
 impl Window {
+    /// One that has grown to so many frames, and goes on by one for each window of data.
+    pub fn grown(frames: u32) -> Window {
+        let size = f64::from(frames).clamp(1.0, MOST);
+        Window { size, threshold: size, ..Window::default() }
+    }
+
     /// Frames that may be on their way.
     pub fn frames(&self) -> u32 {
         self.size as u32
@@ -147,6 +153,14 @@ mod tests {
         window.cut = 0;
         let grown = windows(&mut window, 5, |_| false);
         assert!((grown[4] - 45.0).abs() < 0.2, "{grown:?}");
+    }
+
+    #[test]
+    fn a_grown_window_does_not_start_slowly() {
+        let mut window = Window::grown(200);
+        let sizes = windows(&mut window, 2, |_| false);
+        assert!((201.9..202.1).contains(&sizes[1]), "{sizes:?}");
+        assert_eq!([Window::grown(0).frames(), Window::grown(u32::MAX).frames()], [1, MOST as u32]);
     }
 
     #[test]

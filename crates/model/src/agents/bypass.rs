@@ -78,7 +78,7 @@ pub(crate) fn work(
                 slow.waiting.push_back((off, len));
                 slow.kept += 1;
             }
-            if slow.drain(m, region, 2)
+            if slow.drain(m, region, 1)
                 && let Some(files) = region.files
             {
                 files.tell(m, completed);
@@ -112,8 +112,8 @@ struct Slow {
 }
 
 impl Slow {
-    /// Moves `most` of them; whether those were the last ones of a batch. Two for each packet that comes are through
-    /// before the next batch is.
+    /// Moves `most` of them; whether those were the last ones of a batch. One for each packet that comes: they are through
+    /// when the next batch is, and the slot carries no more than the wire.
     fn drain(&mut self, m: &mut View, region: Region, most: usize) -> bool {
         let count = self.due.min(most);
         for (off, len) in self.waiting.drain(..count) {

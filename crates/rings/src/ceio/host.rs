@@ -97,7 +97,7 @@ impl<M: Memory> HostHalf<M> {
     pub fn async_recv<B: Buffers<M>>(&mut self, m: &mut M, bufs: &mut B, out: &mut [Completion]) -> usize {
         // What earlier calls handed over is processed.
         self.release(m, self.release);
-        let mut taken = 0;
+        let (mut taken, before) = (0, self.slow.head);
         if self.slow_first {
             taken = self.read_slow(m, out);
         }
@@ -114,7 +114,8 @@ impl<M: Memory> HostHalf<M> {
             self.release(m, 1);
         }
         self.calls += 1;
-        if taken < out.len() || self.calls > PATIENCE {
+        // Where kept frames come, the next ones are on their way while these are processed (§4.2).
+        if self.slow.head != before || taken < out.len() || self.calls > PATIENCE {
             self.ask(m);
         }
         let owed = self.owed();

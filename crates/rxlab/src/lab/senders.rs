@@ -6,7 +6,7 @@ use traffic::{Network, Sender};
 
 use crate::fail::Fail;
 
-const ALLOWED: &str = "dctcp:SENDERS[+SENDERS..], each with [,from=US][,until=US], the first with [,rtt=US][,mark=KIB][,queue=KIB]";
+const ALLOWED: &str = "dctcp:SENDERS[+SENDERS..], each with [,from=US][,until=US][,window=FRAMES], the first with [,rtt=US][,mark=KIB][,queue=KIB]";
 /// The round trip unless told otherwise, us (A150).
 const RTT: u64 = 10;
 /// Senders of a port.
@@ -17,8 +17,8 @@ const LONGEST: u64 = 1 << 40;
 /// Senders of each port, and what lies between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Senders {
-    /// How many, from when, until when; ps.
-    groups: Vec<(usize, u64, u64)>,
+    /// How many, and what each is but for its core; ps.
+    groups: Vec<(usize, Sender)>,
     rtt: u64,
     mark: Option<u64>,
     queue: Option<u64>,
@@ -42,13 +42,14 @@ impl Senders {
         for (nth, group) in groups.split('+').enumerate() {
             let mut parts = group.split(',');
             let count = parts.next().and_then(number).filter(|n| (1..=MOST).contains(n));
-            all.groups.push((count.ok_or_else(refused)?, 0, u64::MAX));
+            let sender = Sender { core: 0, from: 0, until: u64::MAX, window: None };
+            all.groups.push((count.ok_or_else(refused)?, sender));
             for part in parts {
                 let (key, value) = part.split_once('=').ok_or_else(refused)?;
                 all.set(nth == 0, key, value).ok_or_else(refused)?;
             }
         }
-        if all.groups.iter().any(|(_, from, until)| from >= until) || all.count() > MOST {
+        if all.groups.iter().any(|(_, sender)| sender.from >= sender.until) || all.count() > MOST {
             return Err(refused());
         }
         Ok(all)
@@ -56,11 +57,12 @@ impl Senders {
 
     fn set(&mut self, first: bool, key: &str, value: &str) -> Option<()> {
         let value: u64 = number(value).filter(|n| *n <= LONGEST)?;
-        let group = self.groups.last_mut()?;
+        let (_, sender) = self.groups.last_mut()?;
         match key {
-            "from" => group.1 = value * 1_000_000,
-            "until" => group.2 = value * 1_000_000,
+            "from" => sender.from = value * 1_000_000,
+            "until" => sender.until = value * 1_000_000,
             "rtt" if first && (1..=1_000_000).contains(&value) => self.rtt = value * 1_000_000,
+            "window" if (1..=65_536).contains(&value) => sender.window = Some(value as u32),
             "mark" if first && value > 0 => self.mark = Some(value * 1024),
             "queue" if first && value > 1 => self.queue = Some(value * 1024),
             _ => return None,
@@ -75,9 +77,9 @@ impl Senders {
 
     /// Those of a port of `cores`, one after the other.
     pub(crate) fn of_port(&self, cores: u32) -> Vec<Sender> {
-        let each = |(count, from, until): &(usize, u64, u64)| std::iter::repeat_n((*from, *until), *count);
+        let each = |(count, sender): &(usize, Sender)| std::iter::repeat_n(*sender, *count);
         let all = self.groups.iter().flat_map(each).enumerate();
-        all.map(|(n, (from, until))| Sender { core: (n as u32 % cores.max(1)) as u16, from, until }).collect()
+        all.map(|(n, sender)| Sender { core: (n as u32 % cores.max(1)) as u16, ..sender }).collect()
     }
 
     /// What lies between them and a port of `gbps`, of which `others` take their part.
@@ -104,9 +106,13 @@ mod tests {
 
     #[test]
     fn a_text_says_how_many_senders_come_and_go() {
-        let all = Senders::read("dctcp:2,rtt=20,mark=50+1,from=3,until=9", Some(5)).unwrap();
-        let sender = |core, from, until| Sender { core, from, until };
-        let expected = [sender(0, 0, u64::MAX), sender(1, 0, u64::MAX), sender(0, 3_000_000, 9_000_000)];
+        let all = Senders::read("dctcp:2,rtt=20,mark=50,window=9+1,from=3,until=9", Some(5)).unwrap();
+        let sender = |core, from, until, window| Sender { core, from, until, window };
+        let expected = [
+            sender(0, 0, u64::MAX, Some(9)),
+            sender(1, 0, u64::MAX, Some(9)),
+            sender(0, 3_000_000, 9_000_000, None),
+        ];
         assert_eq!(all.of_port(2), expected);
         let network = all.network(200.0, vec![(0, 1, 50.0)]);
         assert_eq!((network.rtt, network.mark, network.watched), (20_000_000, 51_200, 5_000_000));

@@ -130,7 +130,7 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "WHO:N", help_heading = "Server")]
     pub antagonist: Option<String>,
     /// Hosts that send by windows and answer to drops and marks, in place of --rate: dctcp:SENDERS of each port, one to a core in
-    /// turn with --steer port, [+SENDERS..], each with ,from=US ,until=US, the first with ,rtt=US ,mark=KIB ,queue=KIB
+    /// turn with --steer port, [+SENDERS..], each with ,from=US ,until=US ,window=FRAMES (to begin with), the first with ,rtt=US ,mark=KIB ,queue=KIB
     #[arg(long, value_name = "dctcp:N", help_heading = "Traffic")]
     pub senders: Option<String>,
     /// HostCC: the host samples its IIO buffer every US microseconds, and marks what --senders send while it is congested

@@ -3,6 +3,7 @@
 use crate::FlowDraw;
 use crate::powers::{Powers, powers};
 use crate::sizes::{below, unit};
+use crate::spec::MOST_ACTIVE;
 use rand_pcg::Pcg64Mcg;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -12,9 +13,6 @@ pub(crate) enum Draw {
     Zipf(Zipf),
     Slots(Slots),
 }
-
-/// The most flows that are active at a time.
-pub(crate) const MOST_ACTIVE: u32 = 4096;
 
 /// Some of `of` flows, until other ones take their places.
 pub(crate) struct Slots {

@@ -6,7 +6,6 @@
 mod text;
 
 use crate::cdf::Cdf;
-use crate::flows::MOST_ACTIVE;
 use crate::{MIN_FRAME, RFC_2544, Sizes, SpecError};
 use packet::kv::{Objects, Protocol};
 use packet::vxlan;
@@ -85,7 +84,7 @@ pub enum FlowDraw {
     Zipf(f64),
     /// Only `active` of them at a time, alike, drawn anew after every `us` microseconds.
     Slots {
-        /// 1 to [`MOST_ACTIVE`](crate::flows::MOST_ACTIVE).
+        /// 1 to 4096.
         active: u32,
         /// 1 to 10 million.
         us: u32,
@@ -130,6 +129,8 @@ const SMALL_KEYS: u64 = 1000;
 const MAX_VALUE: u16 = 1408;
 /// Bytes of a value of one unless told otherwise (CEIO, section 6.1).
 const SMALL_VALUE: u16 = 64;
+/// The most flows that are active at a time.
+pub(crate) const MOST_ACTIVE: u32 = 4096;
 const MAX_FLOWS: u64 = 1 << 32;
 const MAX_PARTITIONS: u32 = 1024;
 const OPTIONS: &str = "flows=N, zipf=S, slots=N/US, arrivals=HOW, partitions=N, target=WHAT, tunnel=vxlan";

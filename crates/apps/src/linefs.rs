@@ -7,9 +7,9 @@
 
 use memory::{LINE, Memory, Touch};
 
-/// Cycles of a chunk beside memory accesses: a request is taken, an entry filled in, an order given (A131).
+/// Cycles of a chunk beside memory accesses: a request is taken, an entry filled in, an order given (A161).
 pub const CYCLES: u32 = 300;
-/// Bytes that a cycle copies: a load and a store of 32 B (A131).
+/// Bytes that a cycle copies: a load and a store of 32 B (A161).
 const BYTES_A_CYCLE: u64 = 32;
 
 /// What a client has written.

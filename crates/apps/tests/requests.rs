@@ -1,5 +1,7 @@
 //! Echo, tunnels' ends and the store behind eRPC: what comes back, byte by byte.
 
+#![allow(clippy::unwrap_used, reason = "a test")]
+
 mod bench;
 
 use apps::kv::{self, ErpcKv, Partition};

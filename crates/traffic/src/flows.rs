@@ -3,6 +3,7 @@
 use crate::FlowDraw;
 use crate::powers::{Powers, powers};
 use crate::sizes::{below, unit};
+use crate::spec::MOST_ACTIVE;
 use rand_pcg::Pcg64Mcg;
 use std::f64::consts::{LN_2, LOG2_E};
 
@@ -10,6 +11,26 @@ use std::f64::consts::{LN_2, LOG2_E};
 pub(crate) enum Draw {
     Uniform(u64),
     Zipf(Zipf),
+    Slots(Slots),
+}
+
+/// Some of `of` flows, until other ones take their places.
+pub(crate) struct Slots {
+    of: u64,
+    active: Vec<u64>,
+    /// Their time, and when it is over, ps.
+    slot: u64,
+    ends: u64,
+}
+
+impl Slots {
+    fn next(&mut self, rng: &mut Pcg64Mcg, at: u64) -> u64 {
+        if at >= self.ends {
+            self.active.iter_mut().for_each(|flow| *flow = below(rng, self.of));
+            self.ends = (at / self.slot + 1).saturating_mul(self.slot);
+        }
+        self.active[below(rng, self.active.len() as u64) as usize]
+    }
 }
 
 impl Draw {
@@ -17,14 +38,20 @@ impl Draw {
         match how {
             FlowDraw::Uniform => Draw::Uniform(n),
             FlowDraw::Zipf(s) => Draw::Zipf(Zipf::new(n, s)),
+            FlowDraw::Slots { active, us } => {
+                let active = vec![0; active.clamp(1, MOST_ACTIVE) as usize];
+                Draw::Slots(Slots { of: n, active, slot: u64::from(us.max(1)) * 1_000_000, ends: 0 })
+            }
         }
     }
 
+    /// The flow of the next frame, behind one of time `at`, ps.
     #[inline(always)]
-    pub(crate) fn next(&self, rng: &mut Pcg64Mcg) -> u64 {
+    pub(crate) fn next(&mut self, rng: &mut Pcg64Mcg, at: u64) -> u64 {
         match self {
             Draw::Uniform(n) => below(rng, *n),
             Draw::Zipf(zipf) => zipf.next(rng),
+            Draw::Slots(slots) => slots.next(rng, at),
         }
     }
 }

@@ -64,18 +64,18 @@ impl Generator {
         }
     }
 
-    /// Flow (this port's number) and length of the next frame.
+    /// Flow (this port's number) and length of the next frame, behind one of time `at`.
     #[inline]
-    fn pick(&mut self) -> (u64, u16) {
+    fn pick(&mut self, at: u64) -> (u64, u16) {
         match &mut self.frames {
-            Frames::Fixed(len) => (self.draw.next(&mut self.rng), *len),
+            Frames::Fixed(len) => (self.draw.next(&mut self.rng, at), *len),
             Frames::Imix => {
                 let len = imix(&mut self.rng);
-                (self.draw.next(&mut self.rng), len)
+                (self.draw.next(&mut self.rng, at), len)
             }
             Frames::Objects(objects) => {
-                let draw = &self.draw;
-                objects.next(&mut self.rng, |rng| draw.next(rng))
+                let draw = &mut self.draw;
+                objects.next(&mut self.rng, |rng| draw.next(rng, at))
             }
         }
     }
@@ -100,7 +100,7 @@ impl Source for Generator {
         if self.idle {
             return false;
         }
-        let (flow, len) = self.pick();
+        let (flow, len) = self.pick(out.at);
         let number = self.deal.number(flow as u32);
         out.flow = number.wrapping_add(1); // of 2^32 flows the last one has none
         let (port, len) = match &mut self.partitions {

@@ -83,7 +83,7 @@ impl Source for Requests {
             return false;
         }
         let rank = match &mut self.each {
-            None => self.draw.next(&mut self.rng),
+            None => self.draw.next(&mut self.rng, out.at),
             Some(each) => {
                 let Some(rank) = each.next() else { return false };
                 rank

@@ -10,11 +10,10 @@ use crate::{MIN_FRAME, RFC_2544, Sizes, SpecError};
 use packet::kv::{Objects, Protocol};
 use packet::vxlan;
 use serde::Serialize;
-use std::fmt;
 use std::str::FromStr;
 
 /// Generated traffic. Its text form is
-/// `SIZES[,flows=N][,zipf=S][,arrivals=HOW][,partitions=N][,target=WHAT][,tunnel=vxlan]`, or for a key-value store
+/// `SIZES[,flows=N][,zipf=S][,slots=N/US][,arrivals=HOW][,partitions=N][,target=WHAT][,tunnel=vxlan]`, or for a key-value store
 /// `kv:put=PERCENT[,objects=NAME][,keys=N][,zipf=S][,arrivals=HOW][,partitions=N]`, or in the packets of eRPC
 /// `erpc:put=PERCENT[,value=BYTES]` with the same options behind it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -83,6 +82,13 @@ pub enum FlowDraw {
     Uniform,
     /// The k-th flow of a port (from 1) with weight k^-s.
     Zipf(f64),
+    /// Only `active` of them at a time, alike, drawn anew after every `us` microseconds.
+    Slots {
+        /// 1 to 4096.
+        active: u32,
+        /// 1 to 10 million.
+        us: u32,
+    },
 }
 
 /// When frames are due. All have the asked mean rate.
@@ -97,16 +103,6 @@ pub enum Arrivals {
         /// Frames of one burst.
         burst: u32,
     },
-}
-
-impl fmt::Display for Arrivals {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Arrivals::Constant => write!(f, "constant"),
-            Arrivals::Poisson => write!(f, "poisson"),
-            Arrivals::Bursty { burst } => write!(f, "bursty:{burst}"),
-        }
-    }
 }
 
 impl Default for Spec {
@@ -133,9 +129,11 @@ const SMALL_KEYS: u64 = 1000;
 const MAX_VALUE: u16 = 1408;
 /// Bytes of a value of one unless told otherwise (CEIO, section 6.1).
 const SMALL_VALUE: u16 = 64;
+/// The most flows that are active at a time.
+pub(crate) const MOST_ACTIVE: u32 = 4096;
 const MAX_FLOWS: u64 = 1 << 32;
 const MAX_PARTITIONS: u32 = 1024;
-const OPTIONS: &str = "flows=N, zipf=S, arrivals=HOW, partitions=N, target=WHAT, tunnel=vxlan";
+const OPTIONS: &str = "flows=N, zipf=S, slots=N/US, arrivals=HOW, partitions=N, target=WHAT, tunnel=vxlan";
 const KV_OPTIONS: &str =
     "objects=fixed, ads or geo (kv), value=BYTES (erpc), keys=N, zipf=S, arrivals=HOW, partitions=N";
 
@@ -168,6 +166,7 @@ impl FromStr for Spec {
                 "value" if erpc => spec.sizes = spec.sizes.of(small(value)?),
                 "tunnel" if !kv && value == "vxlan" => spec.vxlan = true,
                 "zipf" => spec.draw = zipf(value)?,
+                "slots" if !kv => spec.draw = slots(value)?,
                 "arrivals" => spec.arrivals = value.parse()?,
                 "partitions" => spec.partitions = partitions(value)?,
                 "target" if !kv => spec.target = Some(target(value)?),
@@ -251,6 +250,13 @@ fn zipf(s: &str) -> Result<FlowDraw, SpecError> {
         .filter(|e| *e > 0.0 && *e <= 10.0)
         .map(FlowDraw::Zipf)
         .ok_or_else(|| SpecError::new("zipf", s, "an exponent above 0, at most 10"))
+}
+
+fn slots(s: &str) -> Result<FlowDraw, SpecError> {
+    let parts = s.split_once('/').and_then(|(n, us)| Some((n.parse().ok()?, us.parse().ok()?)));
+    let fits = |(n, us): &(u32, u32)| (1..=MOST_ACTIVE).contains(n) && (1..=10_000_000).contains(us);
+    let found = parts.filter(fits).map(|(active, us)| FlowDraw::Slots { active, us });
+    found.ok_or_else(|| SpecError::new("slots", s, "FLOWS/MICROSECONDS, 1 to 4096 and 1 to 10000000"))
 }
 
 impl FromStr for Arrivals {

@@ -9,7 +9,7 @@ use packet::kv::Protocol;
 use super::{Kv, Store};
 use crate::{App, Headers, Packet, Verdict};
 
-/// Cycles of eRPC itself for a request and its answer, beside memory accesses (A130).
+/// Cycles of eRPC itself for a request and its answer, beside memory accesses (A160).
 pub const RPC: u32 = 240;
 
 /// One core's part of the store, and the end of eRPC before it.

@@ -8,12 +8,7 @@ use super::book::Book;
 use super::files::Files;
 use crate::engine::view::View;
 use crate::machine::layout::Table;
-use crate::scenario::bypass::{Bypass, HEADERS};
-
-/// Entries of its completion queue.
-const COMPLETIONS: u64 = 64;
-/// Bytes of one.
-const COMPLETION: u32 = 64;
+use crate::scenario::bypass::{Bypass, COMPLETION, HEADERS, entry};
 
 /// Where a flow writes to.
 #[derive(Clone, Copy)]
@@ -23,16 +18,6 @@ pub(crate) struct Region {
     pub completions: Table,
     /// What its host has, if it takes files.
     pub files: Option<Files>,
-}
-
-impl Region {
-    /// Bytes of its completion queue.
-    pub(crate) const QUEUE: u64 = COMPLETIONS * COMPLETION as u64;
-
-    /// Where the entry of an immediate is in it.
-    pub(crate) fn entry(&self, nth: u64) -> u64 {
-        nth % COMPLETIONS * u64::from(COMPLETION)
-    }
 }
 
 /// Writes until the flow or the run is over. Packets wait for the slot in the bytes of the card's buffer; the sender is held
@@ -88,7 +73,7 @@ pub(crate) fn work(
         }
         done += 1;
         if done % u64::from(flow.batch) == 0 {
-            m.complete_remote(region.completions, region.entry(completed), COMPLETION);
+            m.complete_remote(region.completions, entry(completed), COMPLETION);
             completed += 1;
             used = 0;
             slow.due = slow.waiting.len();

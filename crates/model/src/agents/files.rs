@@ -5,11 +5,10 @@ use apps::linefs::{Chunk, Log, Shape};
 use memory::{Class, Field, LayoutError, Mapping, Memory, Side, Space, Touch};
 
 use super::book::Book;
-use super::bypass::Region;
 use crate::engine::space::ModelSpace;
 use crate::engine::view::View;
 use crate::machine::layout::{Table, Words};
-use crate::scenario::bypass::{Bypass, PACKET};
+use crate::scenario::bypass::{Bypass, PACKET, entry};
 
 /// Bytes of copies that a core's log keeps, and entries: more than any cache has.
 const LOG: u64 = 64 << 20;
@@ -72,20 +71,9 @@ impl Files {
     }
 }
 
-impl Bypass {
-    /// Batches that fit its region, from its beginning on.
-    pub(crate) fn batches(&self) -> u64 {
-        self.region / self.batch_bytes()
-    }
-
-    /// Bytes of a batch.
-    pub(crate) fn batch_bytes(&self) -> u64 {
-        u64::from(self.message) * u64::from(self.batch)
-    }
-}
-
-/// The core: takes batches in the order in which they have completed.
-pub(crate) fn work(m: &mut View, flow: Bypass, region: Region, files: Files, book: &Book) {
+/// The core: takes batches in the order in which they have completed. What the flow writes, and where its immediates complete,
+/// are in two tables.
+pub(crate) fn work(m: &mut View, flow: Bypass, [data, completions]: [Table; 2], files: Files, book: &Book) {
     let mut log = Log::<View>::declared(Shape::new(LOG, ENTRIES), files.log);
     let (mut done, mut chunks) = (0, 0_u64);
     while !m.stopped() {
@@ -95,13 +83,13 @@ pub(crate) fn work(m: &mut View, flow: Bypass, region: Region, files: Files, boo
             continue;
         }
         let at = done % flow.batches() * flow.batch_bytes();
-        m.touch(region.completions, region.entry(done), Touch::Read);
+        m.touch(completions, entry(done), Touch::Read);
         for n in 0..u64::from(flow.batch) {
             let at = at + n * u64::from(flow.message);
             let offset = chunks * u64::from(flow.message);
             let chunk = Chunk { file: flow.port, offset, at, len: flow.message };
             // A region is no longer than the log.
-            chunks += u64::from(log.append(m, &chunk, region.data, &[]).is_ok());
+            chunks += u64::from(log.append(m, &chunk, data, &[]).is_ok());
         }
         done += 1;
         m.ring(files.copied, done);

@@ -15,7 +15,7 @@ use crate::engine::view::View;
 use crate::machine::layout::{PoolId, Table};
 use crate::profile::NicKind;
 use crate::scenario::Scenario;
-use crate::scenario::bypass::Bypass;
+use crate::scenario::bypass::{Bypass, QUEUE};
 
 /// What a run's agents are made of.
 pub(super) struct Allocated {
@@ -69,7 +69,7 @@ impl Allocated {
         }
         let region = |(n, flow): (u32, &Bypass)| {
             let data = space.table("region", flow.region)?;
-            let completions = space.table("completions", Region::QUEUE)?;
+            let completions = space.table("completions", QUEUE)?;
             let files = if flow.files { Some(Files::new(&mut space.of_port(flow.port), n)?) } else { None };
             Ok(Region { data, completions, files })
         };

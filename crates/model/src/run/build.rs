@@ -239,8 +239,8 @@ impl Crew<'_> {
         let flows = s.bypass.iter().copied().zip(regions.iter().copied());
         let files = flows.filter_map(|(flow, region)| Some((flow, region, region.files?)));
         for (core, (flow, region, files)) in (s.hosts() as u32..).zip(files) {
-            let book = self.book.clone();
-            engine.spawn(Agent::Core(core), move |m| files::work(m, flow, region, files, &book))?;
+            let (tables, book) = ([region.data, region.completions], self.book.clone());
+            engine.spawn(Agent::Core(core), move |m| files::work(m, flow, tables, files, &book))?;
         }
         if let Some(inserts) = other.take() {
             let book = self.book.clone();

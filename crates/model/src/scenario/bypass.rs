@@ -48,6 +48,18 @@ pub(crate) const PACKET: u32 = 1024;
 /// header 12, its checksum 4, preamble and gap 20.
 pub(crate) const HEADERS: u32 = 82;
 
+/// Entries of a flow's completion queue.
+const COMPLETIONS: u64 = 64;
+/// Bytes of one.
+pub(crate) const COMPLETION: u32 = 64;
+/// Bytes of all.
+pub(crate) const QUEUE: u64 = COMPLETIONS * COMPLETION as u64;
+
+/// Where the entry of an immediate is in its queue.
+pub(crate) fn entry(nth: u64) -> u64 {
+    nth % COMPLETIONS * u64::from(COMPLETION)
+}
+
 impl Bypass {
     /// The bytes of packet `nth` of a write.
     pub(crate) fn packet(&self, nth: u32) -> u32 {
@@ -57,6 +69,16 @@ impl Bypass {
     /// The packets of a write.
     pub(crate) fn packets(&self) -> u32 {
         self.message.div_ceil(PACKET)
+    }
+
+    /// Batches that fit its region, from its beginning on.
+    pub(crate) fn batches(&self) -> u64 {
+        self.region / self.batch_bytes()
+    }
+
+    /// Bytes of a batch.
+    pub(crate) fn batch_bytes(&self) -> u64 {
+        u64::from(self.message) * u64::from(self.batch)
     }
 
     /// What is wrong with it, and what is allowed.

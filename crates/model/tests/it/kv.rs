@@ -1,4 +1,5 @@
-//! A key-value store whose values are sent from where they lie: runs over a card and over a core that plays one.
+//! Applications that answer: a store whose values are sent from where they lie, one behind eRPC, an echo, the end of tunnels.
+//! Runs over cards and over a core that plays one.
 
 use crate::world::soft_server;
 use memory::Ps;
@@ -15,7 +16,14 @@ const KEYS: u64 = 20_000;
 fn serve(mut server: Server, interface: Interface, objects: Objects, put: u32, gbps: f64) -> Report {
     server.buffers = server.buffers.holding(objects.longest_frame().into());
     let spec = format!("kv:put={put},objects={},keys={KEYS},partitions=2", objects.name());
-    let workload = Workload::Generated(spec.parse().unwrap());
+    answer(server, interface, App::Kv { keys: KEYS, objects }, &spec, gbps)
+}
+
+/// Two cores that run `app` under `spec`.
+fn answer(server: Server, interface: Interface, app: App, spec: &str, gbps: f64) -> Report {
+    let spec: traffic::Spec = spec.parse().unwrap();
+    let steer = if spec.partitions > 0 { SteerBy::Port } else { SteerBy::Rss };
+    let workload = Workload::Generated(spec);
     let window = server.window();
     run(&mut Scenario {
         window,
@@ -23,8 +31,8 @@ fn serve(mut server: Server, interface: Interface, objects: Objects, put: u32, g
             server,
             interface,
             emulated: false,
-            app: App::Kv { keys: KEYS, objects },
-            steer: SteerBy::Port,
+            app,
+            steer,
             start: Start::Empty,
             seed: 1,
             sampling: 1,
@@ -87,4 +95,32 @@ fn a_value_costs_its_core_nothing_but_a_longer_put() {
     assert!((geo / ads - 1.0).abs() < 0.03, "gets: {ads} and {geo} cycles");
     let (ads, geo) = (cycles(Objects::Ads, 100), cycles(Objects::Geo, 100));
     assert!(geo > ads * 1.05, "puts: {ads} and {geo} cycles");
+}
+
+/// Whatever receives: all is answered, in frames of the right length.
+#[test]
+fn echo_tunnels_and_erpc_answer_all_over_every_interface() {
+    let erpc = App::ErpcKv { keys: 1000, objects: Objects::Small(64) };
+    let cases = [
+        (App::UdpEcho, "fixed:512,flows=64", 512.0),
+        (App::Vxlan, "fixed:100,flows=64,tunnel=vxlan", 100.0),
+        // Answers to gets have a value, those to puts have none.
+        (erpc, "erpc:put=50,keys=1000,partitions=2", (130.0 + 66.0) / 2.0),
+    ];
+    for interface in Interface::usual().iter().map(|interface| interface.over(2)) {
+        let about = interface.about();
+        for (app, spec, bytes) in cases {
+            if about.many_pollers && app == erpc {
+                continue; // each core has a partition of its own
+            }
+            let server =
+                if about.coherent { soft_server() } else { Server::by_name("ceio-testbed").unwrap() };
+            let r = answer(server, interface.clone(), app, spec, 1.0);
+            let (name, kind) = (about.name, app.kind().unwrap().name());
+            assert_eq!((r.drop_pct, r.counters["tx_faults"]), (0.0, 0), "{name} {kind}: {:?}", r.drops);
+            assert_eq!(r.conservation.buffers, r.conservation.buffers_free, "{name} {kind}");
+            let mean = r.throughput_gbps * 1e3 / 8.0 / r.mpps;
+            assert!((mean / bytes - 1.0).abs() < 0.02, "{name} {kind}: {mean} B");
+        }
+    }
 }

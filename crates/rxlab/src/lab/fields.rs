@@ -25,7 +25,7 @@ const fn f(name: &'static str, heading: &'static str, unit: &'static str, get: f
 }
 
 /// All of them.
-pub(crate) const FIELDS: [Field; 41] = [
+pub(crate) const FIELDS: [Field; 42] = [
     f("offered_gbps", "offered", "Gbps", |r| r.offered_gbps),
     f("throughput_gbps", "throughput", "Gbps", |r| r.throughput_gbps),
     f("mpps", "rate", "Mpps", |r| r.mpps),
@@ -66,6 +66,10 @@ pub(crate) const FIELDS: [Field; 41] = [
     f("flow_n3_reordered_pct", "3-reordered in their flow", "%", |r| reordering(r, "flow_n3_reordered_pct")),
     f("failed_claims_pct", "failed claims", "%", |r| part(r, "failed_claims", &["claims", "failed_claims"])),
     f("deferred_pct", "deferred releases", "% of claims", |r| part(r, "deferred_releases", &["claims"])),
+    f("kept_pct", "kept by the card", "% of received", |r| {
+        let count = |name: &str| r.counters.get(name).copied().unwrap_or(0) as f64;
+        100.0 * count("kept") / (r.conservation.delivered.max(1) as f64)
+    }),
     f("ring_mean", "waiting in a ring", "frames", |r| {
         r.per_core.iter().map(|c| c.ring_mean).sum::<f64>() / r.per_core.len().max(1) as f64
     }),

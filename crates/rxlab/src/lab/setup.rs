@@ -38,9 +38,9 @@ pub(crate) struct Setup {
         value_name = "W",
         default_value = "fixed:1500,flows=10M",
         help_heading = "Traffic",
-        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,arrivals=HOW][,target=WHAT][,tunnel=vxlan]; SIZES: fixed:BYTES (without FCS), \
+        help = "Generate traffic: SIZES[,flows=N][,zipf=S][,slots=N/US][,arrivals=HOW][,target=WHAT][,tunnel=vxlan]; SIZES: fixed:BYTES (without FCS), \
                 rfc2544:BYTES (with FCS: 64, 128, 256, 512, 1024, 1280, 1518), imix, empirical:NAME; HOW: constant, poisson, bursty:FRAMES; WHAT goes to the first core \
-                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES (without FCS). tunnel=vxlan: in VXLAN, 50 B longer. Requests: \
+                of each port (with --steer port): gbps:GBPS, pct:PERCENT/BYTES (without FCS). slots: N flows at a time, drawn anew every US microseconds; tunnel=vxlan: in VXLAN, 50 B longer. Requests: \
                 kv:put=PERCENT[,objects=fixed|ads|geo][,keys=N][,zipf=S][,arrivals=HOW], or in packets of eRPC \
                 erpc:put=PERCENT[,value=BYTES] and the same"
     )]

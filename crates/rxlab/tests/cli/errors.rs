@@ -47,6 +47,14 @@ fn bad_values_are_told_in_one_line() {
     refused("compare --app doom", &["doom", "l3fwd, lb, nat, nf, kv"]);
     refused("compare --workload sometimes", &["sometimes", "imix"]);
     refused("compare --app kv", &["--app kv", "kv:put=PERCENT"]);
+    refused("compare --app erpc-kv", &["--app erpc-kv", "erpc:put=PERCENT"]);
+    let other = "compare --app erpc-kv --steer port --workload kv:put=5";
+    refused(other, &["--app erpc-kv", "erpc:put=PERCENT"]);
+    refused("compare --workload fixed:60,tunnel=vxlan --steer port", &["--steer rss"]);
+    refused("compare --room 9601", &["--room 9601", "2048 to 9600"]);
+    refused("compare --bypass 1:5,host=nfs", &["host=none|linefs"]);
+    refused("live --app erpc-kv --workload kv:put=5", &["erpc:put=PERCENT"]);
+    refused("loopback --nic card-ceio --server icx", &["the card of icx has no memory"]);
     refused("compare --workload kv:put=95", &["kv:put=95", "--steer port"]);
     refused("compare --workload kv:put=x", &["put=PERCENT"]);
     refused("live --app kv --interfaces corec", &["corec", "partition of kv"]);

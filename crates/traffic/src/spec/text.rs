@@ -4,7 +4,7 @@ use std::fmt;
 
 use packet::kv::Objects;
 
-use super::{FlowDraw, Spec, Target};
+use super::{Arrivals, FlowDraw, Spec, Target};
 use crate::Sizes;
 
 impl fmt::Display for Spec {
@@ -25,8 +25,10 @@ impl fmt::Display for Spec {
             _ => {}
         }
         write!(f, ",{flows}={}", self.flows)?;
-        if let FlowDraw::Zipf(s) = self.draw {
-            write!(f, ",zipf={s}")?;
+        match self.draw {
+            FlowDraw::Uniform => {}
+            FlowDraw::Zipf(s) => write!(f, ",zipf={s}")?,
+            FlowDraw::Slots { active, us } => write!(f, ",slots={active}/{us}")?,
         }
         write!(f, ",arrivals={}", self.arrivals)?;
         if self.partitions > 0 {
@@ -46,5 +48,15 @@ impl fmt::Display for Spec {
 impl From<Spec> for String {
     fn from(spec: Spec) -> Self {
         spec.to_string()
+    }
+}
+
+impl fmt::Display for Arrivals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Arrivals::Constant => write!(f, "constant"),
+            Arrivals::Poisson => write!(f, "poisson"),
+            Arrivals::Bursty { burst } => write!(f, "bursty:{burst}"),
+        }
     }
 }

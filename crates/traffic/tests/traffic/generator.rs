@@ -432,3 +432,21 @@ fn requests_of_erpc_are_alike_in_length_and_read_as_such() {
     });
     assert!((1800..2200).contains(&puts), "{puts}");
 }
+
+#[test]
+fn flows_of_a_time_slot_give_way_to_others() {
+    let mut slots: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); 40];
+    // 60 B every 67.2 ns: some 1500 frames a slot.
+    run(source("fixed:60,flows=1000,slots=16/100", 0, 1, 10.0, 5).as_mut(), 55_000, |a| {
+        if let Some(slot) = slots.get_mut((a.at / 100_000_000) as usize) {
+            slot.insert(a.flow);
+        }
+    });
+    // A frame belongs to the slot of the one before it.
+    let sizes: Vec<_> = slots[1..36].iter().map(BTreeSet::len).collect();
+    assert!(sizes.iter().all(|n| (14..=17).contains(n)), "{sizes:?}: two may be drawn twice");
+    let common = slots[1..36].windows(2).map(|w| w[0].intersection(&w[1]).count()).sum::<usize>();
+    assert!(common < 60, "{common} flows go on in the next of 35 slots, of 16 in 1000 each");
+    let all: BTreeSet<_> = slots.iter().flatten().collect();
+    assert!(all.len() > 350, "{}", all.len());
+}

@@ -19,7 +19,11 @@ fn specs() -> impl Strategy<Value = Spec> {
         prop_oneof![Just("websearch"), Just("datamining"), Just("fb_hadoop")]
             .prop_map(|n| Sizes::Empirical(traffic::Cdf::load(n).unwrap())),
     ];
-    let draw = prop_oneof![Just(FlowDraw::Uniform), (0.001..10.0f64).prop_map(FlowDraw::Zipf)];
+    let draw = prop_oneof![
+        Just(FlowDraw::Uniform),
+        (0.001..10.0f64).prop_map(FlowDraw::Zipf),
+        (1u32..=4096, 1u32..=10_000_000).prop_map(|(active, us)| FlowDraw::Slots { active, us }),
+    ];
     let arrivals = prop_oneof![
         Just(Arrivals::Constant),
         Just(Arrivals::Poisson),
@@ -33,6 +37,8 @@ fn specs() -> impl Strategy<Value = Spec> {
     (sizes, 1u64..=1 << 32, draw, arrivals, 0u32..=1024, target).prop_map(
         |(sizes, flows, draw, arrivals, partitions, target)| {
             let target = target.filter(|_| !matches!(sizes, Sizes::Kv { .. }));
+            let kv = matches!(sizes, Sizes::Kv { .. });
+            let draw = if kv && matches!(draw, FlowDraw::Slots { .. }) { FlowDraw::Uniform } else { draw };
             let vxlan = partitions == 0 && target.is_none() && !matches!(sizes, Sizes::Kv { .. });
             Spec { target, sizes, flows, draw, arrivals, partitions, vxlan }
         },
@@ -141,6 +147,9 @@ fn errors_list_what_is_allowed() {
         ("erpc:put=5,objects=ads", "workload option `objects=ads`", "value=BYTES"),
         ("erpc:put=5,value=1409", "value `1409`", "0 to 1408"),
         ("erpc:half", "requests", "put=PERCENT"),
+        ("imix,slots=16", "slots `16`", "FLOWS/MICROSECONDS"),
+        ("imix,slots=4097/1", "slots", "1 to 4096"),
+        ("imix,slots=1/0", "slots", "1 to 10000000"),
         ("imix,tunnel=gre", "workload option `tunnel=gre`", "tunnel=vxlan"),
         ("imix,tunnel=vxlan,partitions=2", "tunnel `vxlan`", "without partitions"),
         ("imix,keys=3", "workload option `keys=3`", "flows=N"),

@@ -73,8 +73,13 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "ceio/fig9",
     "ceio/fig10a",
     "ceio/fig10b",
+    "ceio/fig11",
+    "ceio/fig12",
     "ceio/table2",
+    "ceio/table3",
     "ceio/table4",
+    "ceio/limits",
+    "ceio/finding",
 ];
 
 impl Plan {

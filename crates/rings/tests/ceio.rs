@@ -8,7 +8,7 @@ mod common;
 use common::{Plain, counter};
 use memory::{Buf, Geometry, Memory, Ps, Side, Space};
 use proptest::prelude::*;
-use rings::ceio::{HostHalf, NicHalf, NicMemory, SLOT, Sizes, build};
+use rings::ceio::{HostHalf, NicHalf, NicMemory, Priority, SLOT, Sizes, build};
 use rings::{Buffers, Completion, Frame, Host, Nic, Outcome};
 
 /// A stack of empty buffers.
@@ -41,7 +41,17 @@ const ROOM: u32 = 6000;
 fn sizes(credits: u32, slots: u32) -> Sizes {
     let (idle, recall) = (Ps::from_us(1_000_000), Ps::from_us(100));
     let nic_memory = NicMemory { slots };
-    Sizes { ring: 16, flows: 1, credits, nic_memory, release: 4, drain: 8, idle, recall }
+    Sizes {
+        ring: 16,
+        flows: 1,
+        credits,
+        nic_memory,
+        release: 4,
+        drain: 8,
+        priority: Priority::Lazy,
+        idle,
+        recall,
+    }
 }
 
 fn bed(sizes: Sizes) -> Bed {

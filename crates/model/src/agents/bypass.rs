@@ -62,11 +62,11 @@ pub(crate) fn work(
                 m.keep_remote(len);
                 slow.waiting.push_back((off, len));
                 slow.kept += 1;
-            }
-            if slow.drain(m, region, 1)
-                && let Some(files) = region.files
-            {
-                files.tell(m, completed);
+                if slow.drain(m, region, 1)
+                    && let Some(files) = region.files
+                {
+                    files.tell(m, completed);
+                }
             }
             at = at.max(m.now().0 as f64 - buffer * ps_per_byte);
             off += u64::from(len);
@@ -97,8 +97,8 @@ struct Slow {
 }
 
 impl Slow {
-    /// Moves `most` of them; whether those were the last ones of a batch. One for each packet that comes: they are through
-    /// when the next batch is, and the slot carries no more than the wire.
+    /// Moves `most` of them; whether those were the last ones of a batch. One for each that is kept: they are through when
+    /// the next batch is, and the slot carries no more than the wire.
     fn drain(&mut self, m: &mut View, region: Region, most: usize) -> bool {
         let count = self.due.min(most);
         for (off, len) in self.waiting.drain(..count) {

@@ -75,7 +75,7 @@ fn cost_121_short_frames_are_bound_by_the_lines_that_they_fill() {
 fn cost_122_a_frame_that_moves_to_the_host_shows_once_it_has_come_and_keeps_its_arrival() {
     let mut w = World::new(server(64.0));
     let (far, near) = (w.space.buffers(&on_card(2)).unwrap(), w.buffers(3));
-    let done = w.words::<1>(Class::Signal, Side::Nic, 16);
+    let [done, told] = [16, 1].map(|len| w.words::<1>(Class::Signal, Side::Nic, len));
     let out = Out::default();
     let seen = out.clone();
     w.nic(move |m| {
@@ -86,19 +86,21 @@ fn cost_122_a_frame_that_moves_to_the_host_shows_once_it_has_come_and_keeps_its_
         let mut head = [0; 42];
         m.get(far, Buf(1), 0, &mut head, 1500);
         m.put(near, Buf(0), 0, &head, 1500);
-        m.release(done, 0, 1);
+        m.publish(done, 0, [1]);
         assert_eq!((m.now(), head), (Ps(1_000_000), [9; 42]), "the pipeline goes on");
         assert_eq!(m.stamp(near, Buf(0)), Ps(5));
         m.put(near, Buf(1), 0, &head, 1500);
         assert_eq!(m.stamp(near, Buf(1)), Ps(6), "the next one is from the wire again");
         // Both frames and the completion go over one slot.
         assert_eq!(m.now(), Ps(1_000_000 + 2 * FRAME_SWITCH + (8 + 26) * 100));
-        m.release(done, 8, 1);
+        m.publish(done, 8, [1]);
+        m.release(told, 0, 1);
     });
     w.core(0, move |m| {
         m.wait(done, 8, 0);
         seen.push(m.now());
-        m.wait(done, 0, 0);
+        m.wait(told, 0, 0);
+        assert_eq!(m.acquire(done, 0), 1, "a release is behind the completions of all engines");
         seen.push(m.now());
     });
     w.run();

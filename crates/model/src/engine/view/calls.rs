@@ -47,7 +47,7 @@ impl Memory for View {
                 self.barrier();
                 self.post(core, p.line)
             }
-            _ => match self.stored::<true>(w.path, p.line, 8) {
+            _ => match self.stored::<true>(w.path, p.line, 8, self.engines.shown) {
                 Some(visible) => visible,
                 None => return self.publish_register(p.word, [signal]),
             },
@@ -62,7 +62,7 @@ impl Memory for View {
     fn publish<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
         let p = w.place(i);
-        let Some(visible) = self.stored::<true>(w.path, p.line, W as u64 * 8) else {
+        let Some(visible) = self.stored::<true>(w.path, p.line, W as u64 * 8, 0) else {
             return self.publish_register(p.word, entry);
         };
         let first = p.word as usize + 1 - W;
@@ -98,7 +98,7 @@ impl Memory for View {
     fn write<const W: usize>(&mut self, w: Words<W>, i: u64, entry: [u64; W]) {
         debug_assert!(self.me.agent.may_write(w), "{:?} may not write this field", self.me.agent);
         let p = w.place(i);
-        if self.stored::<false>(w.path, p.line, W as u64 * 8).is_none() {
+        if self.stored::<false>(w.path, p.line, W as u64 * 8, 0).is_none() {
             return self.write_register(p.word, entry);
         }
         let first = p.word as usize + 1 - W;
@@ -196,7 +196,7 @@ impl Memory for View {
             return self.store(p, value, visible);
         }
         self.clock += costs.mmio;
-        if let Some(visible) = self.stored::<true>(bell.path, p.line, 8) {
+        if let Some(visible) = self.stored::<true>(bell.path, p.line, 8, 0) {
             self.posted();
             self.store(p, value, visible); // a plain word
         }

@@ -22,6 +22,8 @@ pub(super) struct Engines {
     pub carried: Option<(u64, Origin, u64)>,
     /// When the frame that was moved to the host last has left the card: its completion shows behind it.
     pub moved: Option<u64>,
+    /// When that completion shows. A release is behind all stores of its agent, so it shows no sooner.
+    pub shown: u64,
 }
 
 impl View {

@@ -94,9 +94,15 @@ impl View {
     }
 
     /// The agent stores `bytes` of words into `line`; when they become visible to the other side. A `BARRIER` publishes
-    /// what was written before. None of a register: its words go another way.
+    /// what was written before; a card's store shows no sooner than `behind`. None of a register: its words go another way.
     #[inline(always)]
-    pub(super) fn stored<const BARRIER: bool>(&mut self, path: Path, line: u32, bytes: u64) -> Option<u64> {
+    pub(super) fn stored<const BARRIER: bool>(
+        &mut self,
+        path: Path,
+        line: u32,
+        bytes: u64,
+        behind: u64,
+    ) -> Option<u64> {
         let (end, visible);
         if let Some(core) = self.me.core {
             let before = if BARRIER { self.barrier() } else { 0 };
@@ -120,7 +126,11 @@ impl View {
             end = self.clock;
             let moved = self.engines.moved.take();
             self.write_line(line, bytes, moved.is_some());
-            visible = moved.map_or(self.clock, |moved| moved.max(self.clock)) + self.machine().costs.write;
+            let left = moved.map_or(self.clock, |moved| moved.max(self.clock));
+            visible = (left + self.machine().costs.write).max(behind);
+            if moved.is_some() {
+                self.engines.shown = visible;
+            }
         }
         let me = self.me.who;
         self.line(line).wrote(me, end, visible);

@@ -105,6 +105,32 @@ pub struct Setting {
     pub frames: u64,
 }
 
+impl Setting {
+    /// What is asked unless somebody says otherwise: one run from empty rings, on cores of their own, with nothing beside.
+    pub fn new(server: Server, interface: rings::Interface, app: App) -> Setting {
+        Setting {
+            server,
+            interface,
+            emulated: false,
+            app,
+            steer: SteerBy::Rss,
+            start: Start::Empty,
+            seed: 1,
+            sampling: SAMPLING,
+            tx_ring: TX_RING,
+            burst: BURST,
+            pool: None,
+            limit: Ps::from_us(100_000),
+            span: None,
+            pauses: false,
+            antagonist: None,
+            bypass: Vec::new(),
+            rules: None,
+            frames: 0,
+        }
+    }
+}
+
 /// One run: a setting and its traffic. It reads as its setting, whose fields are most of what a run is asked for.
 pub struct Scenario {
     /// All but the traffic.

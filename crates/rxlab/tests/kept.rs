@@ -4,7 +4,9 @@
 
 mod common;
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use common::{Line, PCAP, program, record};
@@ -17,6 +19,11 @@ fn shown(caches: &Path, line: &str) -> Vec<u8> {
     let out = program().env("XDG_CACHE_HOME", caches).args(line.words()).output().unwrap();
     assert!(out.status.success(), "{line}: {}", String::from_utf8_lossy(&out.stderr));
     out.stdout
+}
+
+/// All files below `dir` with their inodes: a file that is written again has another one.
+fn inodes(dir: &Path) -> BTreeMap<PathBuf, u64> {
+    files(dir).into_iter().map(|file| (file.clone(), file.metadata().unwrap().ino())).collect()
 }
 
 /// All files below `dir`.
@@ -32,13 +39,13 @@ fn a_second_ask_prints_the_same_bytes_without_a_run() {
     let anew = shown(caches.path(), &format!("{SHORT} --json --no-cache"));
     assert!(files(caches.path()).is_empty(), "--no-cache keeps nothing");
     let first = shown(caches.path(), &format!("{SHORT} --json"));
-    let kept = files(caches.path());
+    let kept = inodes(caches.path());
     assert!(kept.len() >= 4, "two interfaces from empty and from full rings: {kept:?}");
     let second = shown(caches.path(), &format!("{SHORT} --json"));
     assert_eq!((&first, &second), (&anew, &anew));
-    assert_eq!(files(caches.path()).len(), kept.len());
+    assert_eq!(inodes(caches.path()), kept, "no run was made, or it would have written its file anew");
     let as_table = shown(caches.path(), SHORT);
-    assert_eq!(files(caches.path()).len(), kept.len());
+    assert_eq!(inodes(caches.path()), kept);
     assert_eq!(as_table, shown(caches.path(), &format!("{SHORT} --no-cache")));
 }
 
@@ -46,6 +53,7 @@ fn a_second_ask_prints_the_same_bytes_without_a_run() {
 fn damaged_files_and_folders_cost_a_run_and_nothing_else() {
     let caches = TempDir::new().unwrap();
     let first = shown(caches.path(), SHORT);
+    let kept = inodes(caches.path());
     for (i, file) in files(caches.path()).into_iter().enumerate() {
         let mut bytes = fs::read(&file).unwrap();
         match i % 3 {
@@ -56,6 +64,8 @@ fn damaged_files_and_folders_cost_a_run_and_nothing_else() {
         fs::write(&file, bytes).unwrap();
     }
     assert_eq!(shown(caches.path(), SHORT), first);
+    let again = inodes(caches.path());
+    assert!(kept.iter().all(|(file, inode)| again[file] != *inode), "each is run and written anew");
     let blocked = TempDir::new().unwrap();
     fs::write(blocked.path().join("rxlab"), "no folder").unwrap();
     assert_eq!(shown(blocked.path(), SHORT), first);

@@ -3,7 +3,7 @@
 use apps::{Antagonist, AntagonistKind};
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Report, Scenario, Setting, Span, Start, run};
+use model::{App, Report, Scenario, Setting, Span, run};
 use rings::{Interface, privring};
 use traffic::{Line, Rate, Spec, Workload};
 
@@ -16,24 +16,10 @@ fn one_core(ring: u32, gbps: f64, span: Option<Span>, antagonist: Option<Antagon
     run(&mut Scenario {
         window: server.window(),
         setting: Setting {
-            server,
-            interface: Interface::PrivRing(privring::Sizes { ring }),
-            emulated: false,
-            app: App::L3fwd,
-            steer: packet::SteerBy::default(),
-            start: Start::Empty,
-            seed: 1,
-            sampling: 32,
-            tx_ring: 1024,
-            burst: 32,
-            pool: None,
-            limit: Ps::from_us(100_000),
             span,
             pauses: span.is_some(),
             antagonist,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server, Interface::PrivRing(privring::Sizes { ring }), App::L3fwd)
         },
         port_cores: vec![1],
         sources: vec![source],

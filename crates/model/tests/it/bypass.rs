@@ -2,7 +2,7 @@
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Bypass, Placed, Report, Scenario, Setting, Span, Start, run};
+use model::{App, Bypass, Placed, Report, Scenario, Setting, Span, run};
 use rings::{Interface, privring};
 use traffic::{Line, Phases, Rate, Source, Spec, Workload};
 
@@ -49,24 +49,9 @@ fn beside(
     run(&mut Scenario {
         window: server.window(),
         setting: Setting {
-            server,
-            interface: Interface::PrivRing(privring::Sizes { ring }),
-            emulated: false,
-            app: App::L3fwd,
-            steer: packet::SteerBy::default(),
-            start: Start::Empty,
-            seed: 1,
-            sampling: 32,
-            tx_ring: 1024,
-            burst: 32,
-            pool: None,
-            limit: Ps::from_us(100_000),
             span: Some(span),
-            pauses: false,
-            antagonist: None,
-            rules: None,
             bypass,
-            frames: 0,
+            ..Setting::new(server, Interface::PrivRing(privring::Sizes { ring }), App::L3fwd)
         },
         port_cores: vec![cores],
         sources: vec![source],

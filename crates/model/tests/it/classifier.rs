@@ -3,9 +3,7 @@
 use memory::Ps;
 use model::classifier::{Ip, Kind, LookUp, Operations, Place};
 use model::profile::{Server, Tables};
-use model::{
-    App, BURST, Report, RuleCore, Rules, SAMPLING, Scenario, Setting, Span, Start, TX_RING, Updates, run,
-};
+use model::{App, Report, RuleCore, Rules, Scenario, Setting, Span, Updates, run};
 use rings::{Interface, privring};
 use traffic::{Line, Rate, Workload};
 
@@ -122,24 +120,10 @@ fn scenario(rules: Option<Rules>, span: Span) -> Scenario {
     Scenario {
         window: server.window(),
         setting: Setting {
-            server,
-            interface: Interface::PrivRing(privring::Sizes { ring: 256 }),
-            emulated: false,
-            app: App::L3fwd,
-            steer: packet::SteerBy::Rss,
-            start: Start::Empty,
-            seed: 1,
-            sampling: SAMPLING,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: Ps::from_us(1_000_000),
             span: Some(span),
-            pauses: false,
-            antagonist: None,
             rules,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server, Interface::PrivRing(privring::Sizes { ring: 256 }), App::L3fwd)
         },
         port_cores: vec![1],
         sources: vec![source],

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Bypass, Placed, Report, Scenario, Setting, Span, Start, run};
+use model::{App, Bypass, Placed, Report, Scenario, Setting, Span, run};
 use packet::SteerBy;
 use rings::{Interface, ceio, privring};
 use traffic::{Line, Network, Rate, Sender, Senders, Spec, Workload};
@@ -41,24 +41,10 @@ fn senders(load: &Load, interface: Interface, network: Network, bypass: Vec<Bypa
     run(&mut Scenario {
         window: server.window(),
         setting: Setting {
-            server,
-            interface,
-            emulated: false,
-            app: App::L3fwd,
             steer: SteerBy::Port,
-            start: Start::Empty,
-            seed: 1,
-            sampling: 32,
-            tx_ring: 1024,
-            burst: 32,
-            pool: None,
-            limit: Ps::from_us(100_000),
             span: Some(span),
-            pauses: false,
-            antagonist: None,
-            rules: None,
             bypass,
-            frames: 0,
+            ..Setting::new(server, interface, App::L3fwd)
         },
         port_cores: vec![cores],
         sources: Vec::new(),

@@ -4,10 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use apps::echo::{Found, Order};
-use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Caller, Report, Scenario, Setting, Start, TX_RING, WINDOW, serve};
-use packet::SteerBy;
+use model::{App, Caller, Report, Scenario, Setting, WINDOW, serve};
 use rings::{Interface, dynamic, privring, rxbisect, shring};
 
 /// What the client takes to react.
@@ -17,26 +15,7 @@ const CYCLES: u32 = 1200;
 fn scenario(interface: Interface, cores: u32, flows: u32, cycles: u32) -> Scenario {
     Scenario {
         window: WINDOW,
-        setting: Setting {
-            server: Server::by_name("icx").unwrap(),
-            interface,
-            emulated: false,
-            app: App::TcpEcho { flows, cycles },
-            steer: SteerBy::Rss,
-            start: Start::Empty,
-            seed: 1,
-            sampling: 32,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
-            limit: Ps::from_us(100_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
-        },
+        setting: Setting::new(Server::by_name("icx").unwrap(), interface, App::TcpEcho { flows, cycles }),
         port_cores: vec![cores],
         sources: Vec::new(),
         peers: Vec::new(),

@@ -4,7 +4,7 @@ use crate::world::price::{DRAM, L2, LLC, LOADS, NS, OP, REMOTE, SNOOP, cost, unt
 use crate::world::{World, server, soft_server};
 use memory::{Buf, Class, Memory, Ps, Side, Touch};
 use model::profile::{NicKind, Server};
-use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, WINDOW, run};
+use model::{App, Report, Scenario, Setting, Start, WINDOW, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
 
@@ -120,24 +120,11 @@ fn scenario(interface: Interface, emulated: bool, gbps: f64) -> Scenario {
     Scenario {
         window: WINDOW,
         setting: Setting {
-            server: Server::by_name("rxbisect-testbed").unwrap(),
-            interface,
             emulated,
-            app: App::L3fwd,
-            steer: packet::SteerBy::Rss,
             start: Start::Full,
-            seed: 1,
             sampling: 1,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: Ps::from_us(30_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(Server::by_name("rxbisect-testbed").unwrap(), interface, App::L3fwd)
         },
         port_cores: vec![2],
         sources: vec![workload.source_on(line, Rate::Gbps(gbps), 1)],

@@ -4,7 +4,7 @@
 use crate::world::soft_server;
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, run};
+use model::{App, Report, Scenario, Setting, run};
 use packet::SteerBy;
 use packet::kv::Objects;
 use rings::{Interface, ccnic, privring};
@@ -28,24 +28,10 @@ fn answer(server: Server, interface: Interface, app: App, spec: &str, gbps: f64)
     run(&mut Scenario {
         window,
         setting: Setting {
-            server,
-            interface,
-            emulated: false,
-            app,
             steer,
-            start: Start::Empty,
-            seed: 1,
             sampling: 1,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: Ps::from_us(40_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server, interface, app)
         },
         port_cores: vec![2],
         sources: vec![workload.source_on(Line { port: 0, loads: &[1], gbps: 100.0 }, Rate::Gbps(gbps), 1)],

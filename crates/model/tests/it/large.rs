@@ -3,8 +3,7 @@
 use apps::{Antagonist, AntagonistKind};
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, SAMPLING, Scenario, Setting, Start, TX_RING, run};
-use packet::SteerBy;
+use model::{App, Report, Scenario, Setting, run};
 use rings::{Interface, corec, ddring, privring, rxbisect, shring};
 use traffic::{Rate, Workload};
 
@@ -20,26 +19,7 @@ fn report(interface: Interface, gbps: f64, change: impl Fn(&mut Scenario)) -> Re
     let workload = Workload::Generated("fixed:1500,flows=1000000".parse().unwrap());
     let mut scenario = Scenario {
         window: server.window(),
-        setting: Setting {
-            server,
-            interface,
-            emulated: false,
-            app: App::L3fwd,
-            steer: SteerBy::Rss,
-            start: Start::Empty,
-            seed: 1,
-            sampling: SAMPLING,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
-            limit: Ps::from_us(6_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
-        },
+        setting: Setting { limit: Ps::from_us(6_000), ..Setting::new(server, interface, App::L3fwd) },
         sources: (0..PORTS).map(|p| workload.source(p, PORTS, Rate::Gbps(gbps), 1)).collect(),
         port_cores: vec![CORES / PORTS; PORTS as usize],
         peers: Vec::new(),

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, SAMPLING, Scenario, Setting, Start, TX_RING, WINDOW, run};
+use model::{App, Report, SAMPLING, Scenario, Setting, Start, WINDOW, run};
 use rings::{Interface, corec, ddring, privring, rxbisect, shring};
 use traffic::{Rate, Workload};
 
@@ -20,24 +20,11 @@ fn scenario_on(server: Server, interface: Interface, sampling: u32, seed: u64) -
     Scenario {
         window: WINDOW,
         setting: Setting {
-            server,
-            interface,
-            emulated: false,
-            app: App::Lb,
-            steer: packet::SteerBy::Rss,
             start: Start::Full,
             seed,
             sampling,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: Ps::from_us(60_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server, interface, App::Lb)
         },
         port_cores: vec![8; 2],
         sources: (0..2).map(|p| workload.source(p, 2, Rate::Gbps(199.0), seed)).collect(),

@@ -7,7 +7,7 @@ use crate::world::price::{
 use crate::world::{World, server, soft_server};
 use memory::{Buf, Class, Geometry, Memory, Ps, Side, Space, Stores, Touch};
 use model::profile::{Constant, Constants, Server};
-use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, View, run};
+use model::{App, Report, Scenario, Setting, View, run};
 use rings::{Interface, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
 
@@ -367,26 +367,7 @@ fn soft_run_with(interface: Interface, app: App, gbps: f64, with: impl Fn(&mut C
     let window = server.window();
     run(&mut Scenario {
         window,
-        setting: Setting {
-            server,
-            interface,
-            emulated: false,
-            app,
-            steer: packet::SteerBy::Rss,
-            start: Start::Empty,
-            seed: 1,
-            sampling: 1,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
-            limit: Ps::from_us(40_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
-        },
+        setting: Setting { sampling: 1, limit: Ps::from_us(40_000), ..Setting::new(server, interface, app) },
         port_cores: vec![2],
         sources: vec![workload.source_on(line, Rate::Own, 1)],
         peers: Vec::new(),

@@ -2,8 +2,7 @@
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, SAMPLING, Scenario, Setting, Start, TX_RING, run};
-use packet::SteerBy;
+use model::{App, Report, Scenario, Setting, Start, run};
 use proptest::prelude::*;
 use rings::{Interface, corec, ddring, dynamic, privring, rxbisect, shring};
 use traffic::{Line, Rate, Workload};
@@ -22,24 +21,10 @@ fn scenario(interface: Interface, ports: &[(u16, u32)], gbps: f64, seed: u64) ->
     Scenario {
         window: server.window(),
         setting: Setting {
-            server,
-            interface,
-            emulated: false,
-            app: App::L3fwd,
-            steer: SteerBy::Rss,
             start: Start::Full,
             seed,
-            sampling: SAMPLING,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: Ps::from_us(20_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server, interface, App::L3fwd)
         },
         sources,
         port_cores: ports.iter().map(|p| p.1).collect(),

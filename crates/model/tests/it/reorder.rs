@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, Report, Scenario, Setting, Start, run};
+use model::{App, Report, Scenario, Setting, run};
 use rings::{Interface, corec, ddring};
 use traffic::{Line, Rate, Spec, Workload};
 
@@ -16,26 +16,7 @@ fn four_cores(interface: Interface, app: App, flows: u32, mpps: f64) -> Report {
     let source = Workload::Generated(spec).source_on(line, Rate::Gbps(mpps * 84.0 * 8e-3), 1);
     run(&mut Scenario {
         window: server.window(),
-        setting: Setting {
-            server,
-            interface,
-            emulated: false,
-            app,
-            steer: packet::SteerBy::default(),
-            start: Start::Empty,
-            seed: 1,
-            sampling: 32,
-            tx_ring: 1024,
-            burst: 32,
-            pool: None,
-            limit: Ps::from_us(20_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
-        },
+        setting: Setting { limit: Ps::from_us(20_000), ..Setting::new(server, interface, app) },
         port_cores: vec![4],
         sources: vec![source],
         peers: Vec::new(),

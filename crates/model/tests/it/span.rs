@@ -3,7 +3,7 @@
 use crate::world::soft_server;
 use memory::Ps;
 use model::profile::{Constant, Server};
-use model::{App, BURST, Report, Scenario, Setting, Span, Start, TX_RING, run};
+use model::{App, Report, Scenario, Setting, Span, Start, run};
 use rings::{Interface, corec, dynamic, privring, rxbisect, shring};
 use traffic::{Arrival, Line, Rate, Source, Workload};
 
@@ -50,24 +50,11 @@ fn scenario(nic: Nic, interface: &Interface, start: Start, gbps: f64, span: Span
     Scenario {
         window,
         setting: Setting {
-            server,
-            interface: interface.clone(),
             emulated: nic == Nic::Emulated,
-            app: App::L3fwd,
-            steer: packet::SteerBy::Rss,
             start,
-            seed: 1,
-            sampling: 32,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: Ps::from_us(30_000),
             span: Some(span),
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server, interface.clone(), App::L3fwd)
         },
         port_cores: vec![2],
         sources: vec![source(gbps)],

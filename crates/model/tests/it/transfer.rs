@@ -5,8 +5,7 @@ use std::rc::Rc;
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Report, Scenario, Setting, Start, TX_RING, WINDOW, transfer};
-use packet::SteerBy;
+use model::{App, Report, Scenario, Setting, WINDOW, transfer};
 use rings::{Interface, corec, ddring};
 use tcp::{Host, Job, Totals, US};
 
@@ -23,24 +22,9 @@ fn scenario(interface: Interface, cores: u32, sampling: u32) -> Scenario {
     Scenario {
         window: WINDOW,
         setting: Setting {
-            server: server(),
-            interface,
-            emulated: false,
-            app: App::L3fwd,
-            steer: SteerBy::Rss,
-            start: Start::Empty,
-            seed: 1,
             sampling,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: Ps::from_us(10_000_000),
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server(), interface, App::L3fwd)
         },
         port_cores: vec![cores.div_ceil(2), cores / 2],
         sources: Vec::new(),

@@ -15,7 +15,7 @@ use crate::engine::space::ModelSpace;
 use crate::machine::layout::PoolId;
 use crate::profile::{NicKind, Server, WINDOW};
 use crate::scenario::app::App;
-use crate::scenario::{BURST, Setting, Start, TX_RING};
+use crate::scenario::{BURST, Setting};
 
 const QUEUES: u32 = 2;
 const BUFFERS: u32 = 1024;
@@ -30,24 +30,10 @@ fn scenario(interface: Interface) -> Scenario {
     Scenario {
         window: WINDOW,
         setting: Setting {
-            server: Server::by_name("rxbisect-testbed").unwrap(),
-            interface,
             emulated: true,
-            app: App::L3fwd,
-            steer: packet::SteerBy::Rss,
-            start: Start::Empty,
-            seed: 1,
             sampling: 1,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: END,
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(Server::by_name("rxbisect-testbed").unwrap(), interface, App::L3fwd)
         },
         port_cores: vec![QUEUES],
         sources: Vec::new(),

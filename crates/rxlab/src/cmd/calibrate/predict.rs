@@ -3,7 +3,7 @@
 
 use memory::Ps;
 use model::profile::Server;
-use model::{App, BURST, Scenario, Setting, Start, TX_RING};
+use model::{App, Scenario, Setting};
 use rings::{Interface, privring, rxbisect, shring};
 use serde::Serialize;
 use traffic::{Line, Rate, Workload};
@@ -64,24 +64,9 @@ fn one(server: &Server, interface: &Interface, len: u16) -> Result<Prediction, F
     let mut scenario = Scenario {
         window: server.window(),
         setting: Setting {
-            server: server.clone(),
-            interface: interface.clone(),
-            emulated: false,
-            app: App::Sink,
-            steer: packet::SteerBy::Rss,
-            start: Start::Empty,
-            seed: 1,
             sampling: 1,
-            tx_ring: TX_RING,
-            burst: BURST,
-            pool: None,
             limit: LIMIT,
-            span: None,
-            pauses: false,
-            antagonist: None,
-            rules: None,
-            bypass: Vec::new(),
-            frames: 0,
+            ..Setting::new(server.clone(), interface.clone(), App::Sink)
         },
         port_cores: vec![1],
         sources: vec![source],

@@ -2,6 +2,7 @@
 //!
 //! `sweep` runs over loads; `show` prints all that was found, with its `words` and `plots`.
 
+mod load;
 mod plots;
 mod show;
 mod sweep;
@@ -116,6 +117,8 @@ pub(crate) struct Compare {
 /// Everything that a comparison found.
 pub(crate) struct Comparison {
     ready: Ready,
+    /// Where the load was chosen: which, and why.
+    load: Option<String>,
     pairs: Vec<Pair>,
     verdict: Verdict,
     /// What would end the loss, row by row.
@@ -158,6 +161,7 @@ impl Compare {
         let ready = self.setup.clone().ready()?;
         let search = !self.no_search;
         let all = interfaces::list(&self.interfaces)?;
+        let (ready, load) = load::of_software_card(ready, &all)?;
         let mut jobs = Vec::new();
         for (written, label) in all.iter().zip(interfaces::labels(&all)) {
             let text = written.to_string();
@@ -179,7 +183,7 @@ impl Compare {
         let remedies = if search { remedy::find(&ready, &pairs, &verdict)? } else { Vec::new() };
         let headroom = if search { headroom(&ready, &jobs, &verdict)? } else { Vec::new() };
         let sweep = if sweeps { Some(sweep::run(&ready, &jobs)?) } else { None };
-        Ok(Comparison { ready, pairs, verdict, remedies, headroom, sweep })
+        Ok(Comparison { ready, load, pairs, verdict, remedies, headroom, sweep })
     }
 }
 

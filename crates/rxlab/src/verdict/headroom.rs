@@ -1,5 +1,7 @@
 //! How far rows carry that nothing tells apart at the load asked for.
 
+use model::profile::NicKind;
+
 use crate::fail::Fail;
 use crate::lab::jobs::Job;
 use crate::lab::search::{self, Search};
@@ -17,7 +19,11 @@ const CLOSE: f64 = 0.97;
 /// A trial that the model refuses.
 pub(crate) fn headroom(ready: &Ready, jobs: &[Job], verdict: &Verdict) -> Result<Vec<(String, f64)>, Fail> {
     let Some(asked) = ready.search() else { return Ok(Vec::new()) };
-    let line = ready.ports.most_gbps(ready.server.nic.port_gbps);
+    let line = match ready.server.nic.kind {
+        NicKind::Card => ready.ports.most_gbps(ready.server.nic.port_gbps),
+        // It has none, and a search over what it never reaches has coarse steps.
+        NicKind::Core => 2.0 * asked.full,
+    };
     let level: Vec<&Job> = verdict
         .carries
         .iter()

@@ -137,7 +137,10 @@ pub(super) fn notes(c: &Comparison) -> Vec<String> {
             headroom.join(", ")
         )
     });
-    level
+    c.load
+        .iter()
+        .cloned()
+        .chain(level)
         .chain(more)
         .chain(explanations(&c.verdict, &c.pairs))
         .chain(hysteresis(&c.pairs))

@@ -42,6 +42,11 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
+    /// Whether nobody says how much is offered.
+    pub(crate) fn has_no_load(&self) -> bool {
+        self.setup.rate.is_none() && self.senders.is_none()
+    }
+
     /// One point per placement of `interface` from `start`, its sizes checked.
     ///
     /// # Errors

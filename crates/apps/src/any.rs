@@ -11,6 +11,7 @@ use crate::lb::{self, Lb};
 use crate::nat::{self, Nat};
 use crate::nf::{self, Nf};
 use crate::table::FlowTable;
+use crate::udp_ack::{self, UdpAck};
 use crate::udp_echo::{self, UdpEcho};
 use crate::vxlan::{self, Vxlan};
 use crate::{App, Batch, Headers, Packet, Verdict};
@@ -32,6 +33,8 @@ pub enum Kind {
     Ipsec,
     /// Sends datagrams back.
     UdpEcho,
+    /// Answers datagrams with short ones.
+    UdpAck,
     /// Takes VXLAN headers off.
     Vxlan,
     /// Key-value store behind eRPC.
@@ -40,7 +43,7 @@ pub enum Kind {
 
 impl Kind {
     /// All applications.
-    pub const ALL: [Kind; 9] = [
+    pub const ALL: [Kind; 10] = [
         Kind::L3fwd,
         Kind::Lb,
         Kind::Nat,
@@ -48,6 +51,7 @@ impl Kind {
         Kind::Kv,
         Kind::Ipsec,
         Kind::UdpEcho,
+        Kind::UdpAck,
         Kind::Vxlan,
         Kind::ErpcKv,
     ];
@@ -71,6 +75,7 @@ impl Kind {
             Kind::Kv => "kv",
             Kind::Ipsec => "ipsec",
             Kind::UdpEcho => "udp-echo",
+            Kind::UdpAck => "udp-ack",
             Kind::Vxlan => "vxlan",
             Kind::ErpcKv => "erpc-kv",
         }
@@ -86,6 +91,7 @@ impl Kind {
             Kind::Kv | Kind::ErpcKv => kv::CYCLES,
             Kind::Ipsec => ipsec::CYCLES,
             Kind::UdpEcho => udp_echo::CYCLES,
+            Kind::UdpAck => udp_ack::CYCLES,
             Kind::Vxlan => vxlan::CYCLES,
         }
     }
@@ -107,6 +113,8 @@ pub enum AnyApp<M: Memory, T, S> {
     Ipsec(Ipsec<M>),
     /// Sends datagrams back.
     UdpEcho(UdpEcho),
+    /// Answers datagrams with short ones.
+    UdpAck(UdpAck),
     /// Takes VXLAN headers off.
     Vxlan(Vxlan),
     /// Key-value store behind eRPC.
@@ -124,6 +132,7 @@ macro_rules! each {
             AnyApp::Kv($app) => $call,
             AnyApp::Ipsec($app) => $call,
             AnyApp::UdpEcho($app) => $call,
+            AnyApp::UdpAck($app) => $call,
             AnyApp::Vxlan($app) => $call,
             AnyApp::ErpcKv($app) => $call,
         }

@@ -12,6 +12,7 @@ use crate::lb::{self, Lb};
 use crate::nat::{self, Nat};
 use crate::nf::{Nf, Numbers};
 use crate::table::{FlowTable, Shape, Value};
+use crate::udp_ack::UdpAck;
 use crate::udp_echo::UdpEcho;
 use crate::vxlan::Vxlan;
 use crate::{AnyApp, Kind};
@@ -132,7 +133,7 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
             Ok((Arc::new(fib), table))
         };
         let beside = match kind {
-            Kind::Lb | Kind::Nat | Kind::UdpEcho | Kind::Vxlan => Beside::Nothing,
+            Kind::Lb | Kind::Nat | Kind::UdpEcho | Kind::UdpAck | Kind::Vxlan => Beside::Nothing,
             Kind::L3fwd | Kind::Ipsec => {
                 let (fib, at) = routes()?;
                 Beside::Routes(fib, at)
@@ -192,6 +193,7 @@ impl<M: Memory, P: Parts<M>> Factory<M, P> {
                 AnyApp::Nat(Nat::new(flows(nat::declared), self.parts.public(), None, cycles))
             }
             (Kind::UdpEcho, Beside::Nothing) => AnyApp::UdpEcho(UdpEcho::new(cycles)),
+            (Kind::UdpAck, Beside::Nothing) => AnyApp::UdpAck(UdpAck::new(cycles)),
             (Kind::Vxlan, Beside::Nothing) => AnyApp::Vxlan(Vxlan::new(cycles)),
             (_, Beside::Nothing) => AnyApp::Lb(Lb::new(flows(lb::declared), lb::SERVERS, cycles)),
         }

@@ -20,6 +20,7 @@ pub mod linefs;
 pub mod nat;
 pub mod nf;
 pub mod table;
+pub mod udp_ack;
 pub mod udp_echo;
 pub mod vxlan;
 mod worker;

@@ -11,6 +11,7 @@ use apps::lb::Lb;
 use apps::nat::Nat;
 use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
+use apps::udp_ack::UdpAck;
 use apps::udp_echo::UdpEcho;
 use apps::vxlan::Vxlan;
 use apps::{AnyApp, Cause, Kind};
@@ -35,6 +36,7 @@ fn app<'r>(kind: Kind) -> AnyApp<NativeView<'r>, HashTable<NativeView<'r>>, Part
         }
         Kind::ErpcKv => AnyApp::ErpcKv(ErpcKv::new(Partition::new(kv::Shape::new(64), Table), 0, 1, 0)),
         Kind::UdpEcho => AnyApp::UdpEcho(UdpEcho::new(0)),
+        Kind::UdpAck => AnyApp::UdpAck(UdpAck::new(0)),
         Kind::Vxlan => AnyApp::Vxlan(Vxlan::new(0)),
         Kind::Lb => AnyApp::Lb(Lb::new(table(), 3, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[10, 0, 0, 1]], None, 0)),

@@ -5,6 +5,7 @@
 mod bench;
 
 use apps::kv::{self, ErpcKv, Partition};
+use apps::udp_ack::UdpAck;
 use apps::udp_echo::UdpEcho;
 use apps::vxlan::Vxlan;
 use apps::{App, Cause};
@@ -34,6 +35,24 @@ fn an_echo_goes_back_to_where_it_came_from() {
     let tcp = ipv4(A, B, (5, 6), L4::Tcp, 9, b"x");
     assert_eq!(bench.one(&mut app, tcp.clone()), Some(tcp), "what is no datagram passes");
     assert_eq!(App::<NativeView<'_>>::counters(&app), [("bytes_read", 1400 + 42 - 128)]);
+}
+
+#[test]
+fn an_answer_of_64_bytes_has_the_first_bytes_of_the_datagram() {
+    let region = region();
+    let mut bench = Bench::new(&region);
+    let mut app = UdpAck::new(0);
+    for payload in [&[7; 1400][..], b"hello", b""] {
+        let came = ipv4(A, B, (5000, 7), L4::Udp, 9, payload);
+        let back = bench.one(&mut app, came).unwrap();
+        let seen = judge(&back);
+        assert_eq!((back.len(), seen.src.as_slice(), seen.dst.as_slice()), (60, &B[..], &A[..]));
+        assert_eq!((seen.ports, seen.payload.as_slice()), ((7, 5000), &payload[..payload.len().min(18)]));
+    }
+    let seen = judge(&bench.one(&mut app, ipv6([1; 16], [2; 16], (5, 6), L4::Udp, 9, &[3; 90])).unwrap());
+    assert_eq!((seen.src, seen.dst, seen.payload), (vec![2; 16], vec![1; 16], vec![3; 18]));
+    let tcp = ipv4(A, B, (5, 6), L4::Tcp, 9, b"x");
+    assert_eq!(bench.one(&mut app, tcp.clone()), Some(tcp), "what is no datagram passes");
 }
 
 /// A frame in VXLAN, padded to `len` bytes.

@@ -16,6 +16,7 @@ use apps::lb::Lb;
 use apps::nat::Nat;
 use apps::nf::{Nf, Numbers};
 use apps::table::{HashTable, Shape};
+use apps::udp_ack::UdpAck;
 use apps::udp_echo::UdpEcho;
 use apps::vxlan::Vxlan;
 use apps::{AnyApp, Kind, Worker};
@@ -41,6 +42,7 @@ fn app<'r>(kind: Kind) -> AnyApp<View<'r>, HashTable<View<'r>>, Partition<View<'
             AnyApp::Ipsec(Ipsec::new(route(), Spd::thirds(), sa, Cost::default()))
         }
         Kind::UdpEcho => AnyApp::UdpEcho(UdpEcho::new(0)),
+        Kind::UdpAck => AnyApp::UdpAck(UdpAck::new(0)),
         Kind::Vxlan => AnyApp::Vxlan(Vxlan::new(0)),
         Kind::ErpcKv => AnyApp::ErpcKv(ErpcKv::new(Partition::new(kv::Shape::new(64), Table), 0, 1, 0)),
         Kind::Nat => AnyApp::Nat(Nat::new(table(), &[[203, 0, 113, 1]], None, 0)),

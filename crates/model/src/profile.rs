@@ -373,14 +373,16 @@ impl Server {
         (!declare::is_default(memory)).then_some(memory)
     }
 
-    /// Gives a card without memory for frames that of `ceio-testbed`'s card.
+    /// Has the cards keep frames by credits: one without memory for frames gets that of `ceio-testbed`'s card, and each
+    /// packet's way to the host passes the card's control.
     ///
     /// # Errors
     /// None: that profile is one of ours.
-    pub fn give_card_memory(&mut self) -> Result<(), ProfileError> {
+    pub fn keep_frames(&mut self) -> Result<(), ProfileError> {
         if self.nic_memory().is_none() {
             self.constants.nic_memory = Server::by_name(CARD_MEMORY)?.constants.nic_memory;
         }
+        self.constants.pcie.write_ns.value += self.constants.nic_memory.control_ns.value;
         Ok(())
     }
 

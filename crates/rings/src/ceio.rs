@@ -33,7 +33,7 @@
 //! Flows of one queue change their paths each for itself. Kept frames of a queue stay in the order in which they came.
 //! A core asks for them when it has read `fast` to its end, in a call that took some, and otherwise in every eighth call.
 //!
-//! **Draining.** The DMA of kept frames has no credits. So a core has no more than `drain` of them under way (Q2),
+//! **Draining.** The DMA of kept frames has no credits. So a core asks for no more than `drain` of them at a time (Q2),
 //! and the flow's fast path pauses meanwhile by 3.
 //!
 //! **Activity.** A flow is inactive if it had no frame for one to two times `idle`, or if more than `release` of its frames were
@@ -42,7 +42,8 @@
 //!
 //! **Kinds.** A flow that bypasses cores leaves its frames unread for long, so it is to have no credits (§4.1). Who knows
 //! it says so: by `kind` for all flows of the port, or by `bypass_mark`, with which a flow rule marks its frames. Such
-//! frames are kept and drained as those without a credit, and give up what credits their flow has. Marked frames and
+//! frames are kept and drained as those without a credit, and give up what credits their flow has. Where all flows of the port
+//! bypass cores, the card's cores drain frames by themselves, as far as buffers are posted, and nobody has to ask (Q2). Marked frames and
 //! others that share a flow, by their queue or hash, keep one order: so the others take the slow path meanwhile. Metadata lies where a
 //! mark would, and the same number counts as one. Otherwise flows are `detected` by their unread frames, as above;
 //! `involved` ones are not.
@@ -59,7 +60,7 @@
 //!
 //! Credits: `ceio/credits.rs`; flows: `ceio/flows.rs`, their kinds: `ceio/kinds.rs`, priorities: `ceio/priority.rs`;
 //! the card's memory: `ceio/elastic.rs`; its congestion: `ceio/behind.rs`; host half: `ceio/host.rs`;
-//! NIC half: `ceio/nic.rs`.
+//! NIC half: `ceio/nic.rs`, and the entries that it writes: `ceio/written.rs`.
 
 mod behind;
 pub mod credits;
@@ -69,6 +70,7 @@ mod host;
 mod kinds;
 mod nic;
 mod priority;
+mod written;
 
 use memory::{Class, Field, Memory, Ps, Side, Space};
 

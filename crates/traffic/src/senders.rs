@@ -20,7 +20,8 @@ pub struct Network {
     pub gbps: f64,
     /// The round trip with empty queues.
     pub rtt: u64,
-    /// Bytes in the queue of the switch from which on a frame is marked.
+    /// Bytes in the queue of the switch from which on a frame is marked; `u64::MAX`: never. So it is where all senders are of
+    /// one host, whose card holds them up, and the queue is theirs.
     pub mark: u64,
     /// Bytes that it holds.
     pub queue: u64,
@@ -255,7 +256,7 @@ impl Senders {
         let ps_per_byte = self.network.ps_per_byte(now);
         let bytes = wire_bytes(frame.len);
         let queued = ((self.free - now as f64) / ps_per_byte).max(0.0) as u64;
-        if queued + u64::from(bytes) > self.network.queue {
+        if queued.saturating_add(bytes.into()) > self.network.queue {
             self.counts.dropped_by_switch += 1;
             return self.later(now + self.network.rtt, host, Event::Lost { number });
         }

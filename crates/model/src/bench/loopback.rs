@@ -216,6 +216,11 @@ impl Course {
     /// All threads at their beginnings; hosts send `frames` each, if that is said.
     fn new(server: &Server, setup: &Setup, frames: Option<u64>) -> Result<Course, Error> {
         setup.check(server)?;
+        let mut server = server.clone();
+        if let Pool::Card(Card::Ceio { .. }) = setup.pool {
+            server.keep_frames().map_err(|e| Error::Asked(e.to_string()))?;
+        }
+        let server = &server;
         let mut bench = Bench::new(server)?;
         let log = Rc::new(RefCell::new(Log::new(setup.pairs)?));
         if let Pool::Card(card) = setup.pool {

@@ -1,8 +1,9 @@
 //! Memory of a card, behind the switch within the card (CEIO, sections 4.2 and 6.4): what its accesses cost, and nowhere
 //! else.
 //!
-//! The card's pipeline is on one side of the switch, this memory on the other. A frame that is kept crosses it once, and
-//! once more on its way to the host. The host's slot and caches see nothing of the first way.
+//! The card's pipeline is on one side of the switch; this memory, the card's cores and their engine that moves frames are on
+//! the other. A frame that is kept crosses the switch once, and once more on its way to the host. That second way is a part
+//! of a write to the host, as it is for frames that are not kept. The host's slot and caches see nothing of the first one.
 
 use super::pcie::{Lane, tlp_bytes};
 use crate::profile::Server;
@@ -19,9 +20,10 @@ pub(crate) struct NicMemory {
     /// Of a byte through the switch, and of one in the memory, ps.
     switch_ps: f64,
     cells_ps: f64,
-    /// From the last byte that a read is given to when the card's pipeline has it: the access, and the switch there
-    /// and back.
+    /// From the last byte that a read is given to when the engine has it.
     latency: u64,
+    /// One way through the switch.
+    switch: u64,
     /// Bytes written and read.
     pub moved: [u64; 2],
 }
@@ -39,17 +41,19 @@ impl NicMemory {
             overhead: pcie.overhead_bytes.value as u64,
             switch_ps: per_byte(memory.switch_gbytes.value),
             cells_ps: per_byte(memory.peak_gbytes.value * memory.usable.value),
-            latency: ((memory.idle_ns.value + 2.0 * memory.switch_ns.value) * 1e3) as u64,
+            latency: (memory.idle_ns.value * 1e3) as u64,
+            switch: (memory.switch_ns.value * 1e3) as u64,
             moved: [0; 2],
         })
     }
 
-    /// The card's engine writes `len` bytes from `at` on: when they are there. Whoever reads them later waits for the
-    /// memory behind them.
-    pub(crate) fn write(&mut self, at: u64, len: u64) -> u64 {
+    /// The card's pipeline writes `len` bytes from `at` on: when they have left it, and when they are there. Whoever reads
+    /// them later waits for the memory behind them.
+    pub(crate) fn write(&mut self, at: u64, len: u64) -> [u64; 2] {
         self.moved[0] += len;
         let over = self.into.stream(at, tlp_bytes(len, self.tlp, self.overhead), self.switch_ps);
-        over.max(self.cells.stream(at, lines(len), self.cells_ps))
+        let left = over.max(self.cells.stream(at, lines(len), self.cells_ps));
+        [left, left + self.switch]
     }
 
     /// The card's engine reads `len` bytes from `at` on: when they have come. Reads in a row are under way together, as
@@ -61,9 +65,10 @@ impl NicMemory {
         over.max(cells) + self.latency
     }
 
-    /// What a core's load of a line waits for behind the slot, ps: register loads have the way to the card.
+    /// What a core's load of a line waits for behind the slot, ps: register loads have the way to the card, and this one
+    /// crosses its switch there and back.
     pub(crate) fn load(&mut self, at: u64) -> u64 {
-        self.read(at, 64) - at
+        self.read(at, 64) + 2 * self.switch - at
     }
 }
 

@@ -9,7 +9,7 @@ use super::range::Range;
 components! {
     /// What applications cost beside their accesses to memory.
     Apps at apps, listed in APPS;
-    /// Longest-prefix-match forwarding. `kv`, `ipsec`, `udp-echo`, `vxlan` and `erpc-kv` have its base cycles as well (A41).
+    /// Longest-prefix-match forwarding. `kv`, `ipsec`, `udp-echo`, `udp-ack`, `vxlan` and `erpc-kv` have its base cycles as well (A41).
     l3fwd: L3fwd {
         /// Base cycles of a frame in L3FWD.
         cycles = "l3fwd_cycles": Of::Card, Range::real(0.0, 1e6, "cycles");
@@ -43,23 +43,27 @@ impl Apps {
     /// (A41), what looks up nothing, and a gateway, which routes packets beside sealing them.
     pub(crate) fn cycles(&self, kind: Kind) -> (&'static str, &Constant) {
         match kind {
-            Kind::L3fwd | Kind::Kv | Kind::Ipsec | Kind::UdpEcho | Kind::Vxlan | Kind::ErpcKv => {
-                ("apps.l3fwd.cycles", &self.l3fwd.cycles)
-            }
+            Kind::L3fwd
+            | Kind::Kv
+            | Kind::Ipsec
+            | Kind::UdpEcho
+            | Kind::UdpAck
+            | Kind::Vxlan
+            | Kind::ErpcKv => ("apps.l3fwd.cycles", &self.l3fwd.cycles),
             Kind::Lb => ("apps.lb.cycles", &self.lb.cycles),
             Kind::Nat => ("apps.nat.cycles", &self.nat.cycles),
             Kind::Nf => ("apps.nf.cycles", &self.nf.cycles),
         }
     }
 
-    /// The base cycles of a frame that are an application's own.
+    /// The base cycles of a frame in an application for which they are all that is beside its accesses.
     pub fn own_cycles(&mut self, kind: Kind) -> Option<&mut Constant> {
         match kind {
-            Kind::L3fwd => Some(&mut self.l3fwd.cycles),
+            Kind::L3fwd | Kind::UdpEcho | Kind::UdpAck | Kind::Vxlan => Some(&mut self.l3fwd.cycles),
             Kind::Lb => Some(&mut self.lb.cycles),
             Kind::Nat => Some(&mut self.nat.cycles),
             Kind::Nf => Some(&mut self.nf.cycles),
-            Kind::Kv | Kind::Ipsec | Kind::UdpEcho | Kind::Vxlan | Kind::ErpcKv => None,
+            Kind::Kv | Kind::Ipsec | Kind::ErpcKv => None,
         }
     }
 }

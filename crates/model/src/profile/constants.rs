@@ -92,6 +92,8 @@ components! {
         switch_ns = "nic_switch_ns": Of::Some(NicKind::Card), Range::real(0.0, 5000.0, "ns");
         /// What the switch carries between the card's pipeline and this memory, each way, headers included.
         switch_gbytes = "nic_switch_gbytes": Of::Some(NicKind::Card), Range::real(0.5, 1000.0, "GB/s");
+        /// What a packet's way to the host is longer by where the card's cores choose it by credits.
+        control_ns = "nic_control_ns": Of::Some(NicKind::Card), Range::real(0.0, 5000.0, "ns");
     }
     /// What a core does with lines that are at hand.
     core: Core {

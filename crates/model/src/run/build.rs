@@ -40,7 +40,7 @@ use crate::scenario::rules::RuleCore;
 impl Run {
     pub(super) fn build(s: &mut Scenario) -> Result<Run, Error> {
         if s.interface.card_bytes() > 0 {
-            s.server.give_card_memory()?;
+            s.server.keep_frames()?;
         }
         let credits = lend(s);
         let peers = s.peers.iter().cloned().map(Wire::Peer);

@@ -28,6 +28,8 @@ pub enum App {
     Ipsec,
     /// Datagrams back to where they came from.
     UdpEcho,
+    /// Short answers to datagrams.
+    UdpAck,
     /// The end of VXLAN tunnels.
     Vxlan,
     /// A key-value store behind eRPC, a partition on every core.
@@ -59,6 +61,7 @@ impl App {
             App::Kv { .. } => Some(Kind::Kv),
             App::Ipsec => Some(Kind::Ipsec),
             App::UdpEcho => Some(Kind::UdpEcho),
+            App::UdpAck => Some(Kind::UdpAck),
             App::Vxlan => Some(Kind::Vxlan),
             App::ErpcKv { .. } => Some(Kind::ErpcKv),
             App::TcpEcho { .. } | App::Sink => None,
@@ -76,6 +79,7 @@ impl From<Kind> for App {
             Kind::Kv => App::Kv { keys: traffic::KEYS, objects: Objects::default() },
             Kind::Ipsec => App::Ipsec,
             Kind::UdpEcho => App::UdpEcho,
+            Kind::UdpAck => App::UdpAck,
             Kind::Vxlan => App::Vxlan,
             Kind::ErpcKv => App::ErpcKv { keys: traffic::KEYS, objects: Objects::default() },
         }

@@ -49,7 +49,7 @@ fn send(m: &mut View, nic: NicTx<View>, buffers: PoolId) -> (Vec<Ledger>, Ps) {
 /// Cards and cores over one interface.
 fn run(interface: &Interface, seed: u64) -> Seen {
     let mut server = server();
-    server.give_card_memory().unwrap();
+    server.keep_frames().unwrap();
     let mut w = World::new(server);
     w.seed(seed);
     let buffers = w.buffers(BUFFERS);

@@ -279,7 +279,7 @@ struct Seen {
 
 fn run(interface: &Interface, seed: u64) -> Seen {
     let mut server = server();
-    server.give_card_memory().unwrap();
+    server.keep_frames().unwrap();
     let mut w = World::new(server);
     w.seed(seed);
     let buffers = w.buffers(BUFFERS);

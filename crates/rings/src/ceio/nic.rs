@@ -8,7 +8,9 @@ use super::Sizes;
 use super::behind::Behind;
 use super::elastic::Elastic;
 use super::flows::Flows;
-use crate::contract::{AHEAD, Frame, Nic, Outcome, Rest};
+use super::kinds::Kind;
+use super::written::Entries;
+use crate::contract::{Frame, Nic, Outcome, Rest};
 use crate::parts::empties::Consumer;
 use crate::parts::entry;
 
@@ -38,53 +40,6 @@ struct Kept {
     after: u32,
 }
 
-/// A ring of entries, as its writer has it.
-struct Entries<M: Memory> {
-    words: M::Words<{ entry::WORDS }>,
-    shift: u32,
-    /// Next entry to write. Ours, always fresh.
-    head: u64,
-    /// Entries that the core is done with.
-    done: u64,
-    /// The flow of each from there on: more than the ring has entries, since a core reads before it says so.
-    flows: VecDeque<u32>,
-}
-
-impl<M: Memory> Entries<M> {
-    fn new(words: M::Words<{ entry::WORDS }>, ring: u32) -> Entries<M> {
-        Entries {
-            words,
-            shift: ring.trailing_zeros(),
-            head: 0,
-            done: 0,
-            flows: VecDeque::with_capacity(2 * ring as usize),
-        }
-    }
-
-    /// Writes the entry of a frame in `buf`; `after` goes to the upper half of its signal.
-    #[inline(always)]
-    fn entry(&mut self, m: &mut M, buf: memory::Buf, frame: &Frame<'_>, after: u32, flow: u32) {
-        m.entry_ahead(self.words, self.head.wrapping_add(AHEAD));
-        let entry = entry::frame(buf, frame, u64::from(after) << 32, self.head, self.shift);
-        m.publish(self.words, self.head, entry); // pairs with the acquire in the host's `Entries::signal`
-        self.flows.push_back(flow);
-        self.head = self.head.wrapping_add(1);
-    }
-
-    /// The core is done with `count` more, as it says; their flows.
-    #[inline(always)]
-    fn done(&mut self, count: u64) -> impl Iterator<Item = u32> {
-        // A core that goes back or beyond what was written is not heard: it can only stop itself by it.
-        let count = if count <= self.unread() { count } else { 0 };
-        self.done = self.done.wrapping_add(count);
-        self.flows.drain(..count as usize)
-    }
-
-    fn unread(&self) -> u64 {
-        self.head.wrapping_sub(self.done)
-    }
-}
-
 pub(super) struct Queue<M: Memory> {
     number: u32,
     consumer: Consumer<M>,
@@ -104,6 +59,8 @@ pub(super) struct Queue<M: Memory> {
     behind: Behind,
     /// A buffer of the host's that was posted once, to see how long a frame may be.
     like: Option<u64>,
+    /// Whether the card's cores drain what is kept by themselves: all flows bypass the host's cores (Q2).
+    eager: bool,
     stopped: bool,
 }
 
@@ -129,6 +86,7 @@ impl<M: Memory> Queue<M> {
             wanted: 0,
             behind: Behind::new(sizes.drain),
             like: None,
+            eager: sizes.kind == Kind::Bypass,
             stopped: false,
         }
     }
@@ -177,9 +135,15 @@ impl<M: Memory> Queue<M> {
         m.check(b, like, u32::from(frame.len())).map(|_| ()).map_err(|_| Outcome::BadFrame)
     }
 
-    /// Writes kept frames that the core wants to its buffers.
+    /// Whether a kept frame is to be drained by the card itself, and there is an entry for it that the core has read.
+    #[inline(always)]
+    fn by_card(&self) -> bool {
+        self.eager && !self.waiting.is_empty() && self.slow.unread() >> self.slow.shift == 0
+    }
+
+    /// Writes kept frames that the core wants, or that nobody has to want, to the core's buffers.
     fn drain(&mut self, m: &mut M, b: M::Buffers, flows: &mut Flows, elastic: &mut Elastic<M>) {
-        while self.wanted > 0
+        while (self.wanted > 0 || self.by_card())
             && let Some(&Kept { slot, flow, meta, size, after }) = self.waiting.front()
         {
             if self.consumer.ready() == 0 {
@@ -199,7 +163,7 @@ impl<M: Memory> Queue<M> {
             elastic.free(slot);
             flows.drained(flow);
             self.waiting.pop_front();
-            self.wanted -= 1;
+            self.wanted = self.wanted.saturating_sub(1);
             m.chain();
         }
         if self.waiting.is_empty() {
@@ -268,6 +232,10 @@ impl<M: Memory> Nic<M> for NicHalf<M> {
                 Err(flow) => self.keep(m, at, flow, frame),
             };
             m.chain();
+        }
+        let q = &mut self.rings[at];
+        if q.by_card() {
+            q.drain(m, self.buffers, &mut self.flows, &mut self.elastic);
         }
         let congested = self.is_congested(queue);
         self.rings[at].tell(m, congested);

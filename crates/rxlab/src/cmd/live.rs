@@ -54,7 +54,7 @@ pub(crate) struct What {
     #[arg(long, value_name = "N")]
     pub packets: Option<u64>,
     /// What workers do: check (read, check, free), l3fwd, lb, nat, nf, ipsec (and send), udp-echo (send back),
-    /// vxlan (take off the headers of VXLAN, in which frames come, and send), kv and erpc-kv (answer requests), tcp-echo (send back
+    /// udp-ack (answer with 64 B), vxlan (take off the headers of VXLAN, in which frames come, and send), kv and erpc-kv (answer requests), tcp-echo (send back
     /// 64 B requests on TCP connections, each with one request on its way)
     #[arg(long, value_name = "A", default_value = "check")]
     pub app: String,

@@ -6,6 +6,7 @@ use model::bench::loopback::{Accesses, Card, Load, Pool, Setup, accesses, loopba
 use model::profile::{AdjacentPrefetch, Server};
 use rings::Choice;
 use rings::ccnic::{Back, Homing, Layout, Signal};
+use rings::ceio::Kind;
 use rings::pool::sides::{Exchange, Fill};
 
 use crate::fail::Fail;
@@ -115,6 +116,9 @@ pub(crate) struct Options {
     /// Credits of card-ceio; with 0 all frames take the slow path
     #[arg(long, value_name = "N", default_value_t = 3000)]
     credits: u32,
+    /// What is known of the flows of card-ceio; those that bypass cores take the slow path, and the card drains it by itself
+    #[arg(long, value_name = "detected|involved|bypass", default_value = "detected", value_parser = <Kind as Choice>::named)]
+    kind: Kind,
     /// Hosts look at each burst which frames are sent
     #[arg(long)]
     completions: bool,
@@ -197,7 +201,7 @@ impl Options {
             Nic::E810 => Setup::e810(self.bytes),
             Nic::CardE810 => Setup::card(Card::E810, self.bytes),
             Nic::CardCx6 => Setup::card(Card::Cx6, self.bytes),
-            Nic::CardCeio => Setup::card(Card::Ceio { credits: self.credits }, self.bytes),
+            Nic::CardCeio => Setup::card(Card::Ceio { credits: self.credits, kind: self.kind }, self.bytes),
         };
         fn put<T: Copy>(to: &mut T, from: Option<T>) {
             *to = from.unwrap_or(*to);

@@ -6,7 +6,7 @@ use traffic::{Network, Sender};
 
 use crate::fail::Fail;
 
-const ALLOWED: &str = "dctcp:SENDERS[+SENDERS..], each with [,from=US][,until=US][,window=FRAMES], the first with [,rtt=US][,mark=KIB][,queue=KIB]";
+const ALLOWED: &str = "dctcp:SENDERS[+SENDERS..], each with [,from=US][,until=US][,window=FRAMES], the first with [,rtt=US][,mark=KIB|off][,queue=KIB]";
 /// The round trip unless told otherwise, us (A150).
 const RTT: u64 = 10;
 /// Senders of a port.
@@ -20,6 +20,7 @@ pub(crate) struct Senders {
     /// How many, and what each is but for its core; ps.
     groups: Vec<(usize, Sender)>,
     rtt: u64,
+    /// Where the switch marks from, bytes; `u64::MAX`: the senders share one host, and no switch is between.
     mark: Option<u64>,
     queue: Option<u64>,
     /// See [`Network::watched`].
@@ -56,6 +57,10 @@ impl Senders {
     }
 
     fn set(&mut self, first: bool, key: &str, value: &str) -> Option<()> {
+        if (first, key, value) == (true, "mark", "off") {
+            self.mark = Some(u64::MAX);
+            return Some(());
+        }
         let value: u64 = number(value).filter(|n| *n <= LONGEST)?;
         let (_, sender) = self.groups.last_mut()?;
         match key {
@@ -88,7 +93,7 @@ impl Senders {
         let mark = self.mark.unwrap_or(usual.mark);
         Network {
             mark,
-            queue: self.queue.unwrap_or(usual.queue.max(2 * mark)),
+            queue: self.queue.unwrap_or(usual.queue.max(mark.saturating_mul(2))),
             others,
             watched: self.watched,
             ..usual
@@ -117,8 +122,11 @@ mod tests {
         let network = all.network(200.0, vec![(0, 1, 50.0)]);
         assert_eq!((network.rtt, network.mark, network.watched), (20_000_000, 51_200, 5_000_000));
         assert_eq!(Senders::read("dctcp:8", None).unwrap().network(200.0, Vec::new()).mark, 250_000 / 7);
+        let one_host = Senders::read("dctcp:8,mark=off", None).unwrap().network(200.0, Vec::new());
+        assert_eq!((one_host.mark, one_host.queue), (u64::MAX, u64::MAX));
         for bad in [
             "",
+            "dctcp:8+1,mark=off",
             "8",
             "dctcp:",
             "dctcp:0",

@@ -77,11 +77,11 @@ pub(crate) struct Setup {
     pub emulated: bool,
     /// Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store),
     /// ipsec (gateway: a third of all flows forwarded, a third dropped, a third sealed), udp-echo (sends datagrams back),
-    /// vxlan (takes off the headers of VXLAN), erpc-kv (key-value store behind eRPC)
+    /// udp-ack (answers them with 64 B), vxlan (takes off the headers of VXLAN), erpc-kv (key-value store behind eRPC)
     #[arg(long, value_name = "A", default_value = "lb", help_heading = "Server")]
     pub app: String,
     /// Base cycles of a frame in your own application, in place of the chosen one's, which still looks up what it
-    /// looks up (l3fwd, lb, nat, nf)
+    /// looks up (l3fwd, lb, nat, nf, udp-echo, udp-ack, vxlan)
     #[arg(long, value_name = "N", help_heading = "Server")]
     pub app_cycles: Option<u32>,
     /// Random reads of a frame that the first core of each port makes beside those of all (nf)
@@ -130,7 +130,8 @@ pub(crate) struct Setup {
     #[arg(long, value_name = "WHO:N", help_heading = "Server")]
     pub antagonist: Option<String>,
     /// Hosts that send by windows and answer to drops and marks, in place of --rate: dctcp:SENDERS of each port, one to a core in
-    /// turn with --steer port, [+SENDERS..], each with ,from=US ,until=US ,window=FRAMES (to begin with), the first with ,rtt=US ,mark=KIB ,queue=KIB
+    /// turn with --steer port, [+SENDERS..], each with ,from=US ,until=US ,window=FRAMES (to begin with), the first with ,rtt=US
+    /// ,mark=KIB|off (off: all are of one host, and no switch marks) ,queue=KIB
     #[arg(long, value_name = "dctcp:N", help_heading = "Traffic")]
     pub senders: Option<String>,
     /// HostCC: the host samples its IIO buffer every US microseconds, and marks what --senders send while it is congested

@@ -32,8 +32,13 @@ pub enum Card {
     Ceio {
         /// Frames on their way to the host, or unread there; with 0 all take the slow path.
         credits: u32,
+        /// What is known of the flows: those that bypass cores take the slow path, and the card drains them by itself.
+        kind: ceio::Kind,
     },
 }
+
+/// Bytes of a message that a packet carries over Ethernet of 1500 B: RoCE's MTU below it.
+const PACKET: u16 = 1024;
 
 /// A frame on the card.
 struct Passing {
@@ -42,6 +47,17 @@ struct Passing {
     queue: u16,
     len: u16,
     mark: [u8; MARK],
+}
+
+/// What a frame waits for on its way through a card.
+struct Way {
+    /// A round trip to the host.
+    read: Ps,
+    /// A burst of one comes with its doorbell, and its frame as well if that has no more than so many bytes.
+    inline: Option<u16>,
+    /// Where a card's control chooses the way of each packet, those of a message pass it one after the other; the first
+    /// does so within its write to the host.
+    control: Ps,
 }
 
 /// Between the halves of a card.
@@ -61,15 +77,19 @@ pub(super) fn plug(
     log: &Rc<RefCell<Log>>,
 ) -> Result<(), Error> {
     let ring = setup.lanes.ring;
+    let c = &server.constants;
+    let ps = |ns: f64| Ps((ns * 1e3) as u64);
+    let way = Way { read: ps(c.pcie.read_ns.value), inline: Some(setup.inline), control: Ps::ZERO };
     match card {
         Card::E810 => {
             let sizes = ddring::Sizes { ring, ..ddring::Sizes::default() };
-            halves(bench, server, setup, &sizes, false, log)
+            halves(bench, server, setup, &sizes, Way { inline: None, ..way }, log)
         }
-        Card::Cx6 => halves(bench, server, setup, &privring::Sizes { ring }, true, log),
-        Card::Ceio { credits } => {
-            let sizes = ceio::Sizes { ring, credits, ..ceio::Sizes::default() };
-            halves(bench, server, setup, &sizes, true, log)
+        Card::Cx6 => halves(bench, server, setup, &privring::Sizes { ring }, way, log),
+        Card::Ceio { credits, kind } => {
+            let sizes = ceio::Sizes { ring, credits, kind, ..ceio::Sizes::default() };
+            let way = Way { control: ps(c.nic_memory.control_ns.value), ..way };
+            halves(bench, server, setup, &sizes, way, log)
         }
     }
 }
@@ -79,7 +99,7 @@ fn halves<I: Spec>(
     server: &Server,
     setup: &Setup,
     sizes: &I,
-    inlines: bool,
+    way: Way,
     log: &Rc<RefCell<Log>>,
 ) -> Result<(), Error>
 where
@@ -105,10 +125,8 @@ where
         home: Side::Host,
     };
     let inside = Inside { frames: Rc::default(), count: space.words(&field, 0)? };
-    let read = Ps((server.constants.pcie.read_ns.value * 1e3) as u64);
-    let inline = if inlines { Some(setup.inline) } else { None };
     let (to, from, lost) = (inside.clone(), inside, log.clone());
-    bench.agents.push((Agent::NicTx(0), Box::new(move |m| send(m, tx_nic, buffers, read, inline, &to))));
+    bench.agents.push((Agent::NicTx(0), Box::new(move |m| send(m, tx_nic, buffers, &way, &to))));
     bench.agents.push((Agent::NicRx(0), Box::new(move |m| receive(m, nic, &from, &lost))));
     for (pair, ((rx, tx), pool)) in (0..).zip(hosts.into_iter().zip(tx_hosts).zip(pools)) {
         let host = host::Host::new(setup, pair, buffers, None, log.clone());
@@ -117,9 +135,8 @@ where
     Ok(())
 }
 
-/// The half that takes what the host sends. `inline`: a burst of one comes with its doorbell, and its frame as well if that
-/// has no more than so many bytes.
-fn send<T: TxNic<View>>(m: &mut View, mut tx: T, b: PoolId, read: Ps, inline: Option<u16>, to: &Inside) {
+/// The half that takes what the host sends.
+fn send<T: TxNic<View>>(m: &mut View, mut tx: T, b: PoolId, way: &Way, to: &Inside) {
     let (mut segs, mut count) = (Vec::new(), 0);
     while !m.stopped() {
         let mut taken = 0;
@@ -135,7 +152,8 @@ fn send<T: TxNic<View>>(m: &mut View, mut tx: T, b: PoolId, read: Ps, inline: Op
                 frame.len = s.len;
             }
             tx.sent(m, queue, descriptors);
-            frame.there = m.now() + read + read;
+            let more = u64::from(frame.len.saturating_sub(1) / PACKET);
+            frame.there = m.now() + way.read + way.read + Ps(way.control.0 * more);
             to.frames.borrow_mut().push_back(frame);
             taken += 1;
             m.chain();
@@ -145,11 +163,11 @@ fn send<T: TxNic<View>>(m: &mut View, mut tx: T, b: PoolId, read: Ps, inline: Op
             continue;
         }
         if let Some(frame) = to.frames.borrow_mut().back_mut()
-            && let Some(inline) = inline
+            && let Some(inline) = way.inline
             && taken == 1
         {
             // The descriptor came with the doorbell, or all did.
-            let spared = if frame.len <= inline { read + read } else { read };
+            let spared = if frame.len <= inline { way.read + way.read } else { way.read };
             frame.there = frame.there.saturating_sub(spared);
         }
         count += taken as u64;

@@ -15,8 +15,10 @@ use crate::machine::pcie::Beside;
 /// What the engines of a card are at.
 #[derive(Default)]
 pub(super) struct Engines {
-    /// When the frame that was kept last is in the card's memory: until then it lies in the receive buffer.
+    /// When the frame that was kept last has left the pipeline: until then it lies in the receive buffer.
     pub written: u64,
+    /// Where it was put, and when it can be read there.
+    pub put: Option<(Buf, u64)>,
     /// The frame that was read from there, until it is written elsewhere: when it arrived at the port, from where, and when
     /// it has been read.
     pub carried: Option<(u64, Origin, u64)>,
@@ -51,7 +53,9 @@ impl View {
         let (stamp, origin, _) = self.frame_in_hand();
         self.machine().buffers.arrived(b, buf, stamp, origin);
         if let Some(memory) = self.nic_memory(b) {
-            self.engines.written = memory.write(at, len.into());
+            let [left, there] = memory.write(at, len.into());
+            self.engines.written = left;
+            self.engines.put = Some((buf, there));
         }
     }
 
@@ -70,6 +74,9 @@ impl View {
             self.clock = at;
             return;
         }
+        // A frame that is drained as soon as it is kept is still on its way through the switch.
+        let put = self.engines.put.filter(|put| put.0 == buf);
+        let at = put.map_or(at, |put| at.max(put.1));
         let mut came = at;
         if let Some(memory) = self.nic_memory(b) {
             came = memory.read(at, len.into());

@@ -25,7 +25,9 @@ pub(super) fn app_cycles(server: &mut Server, app: App, cycles: Option<u32>) -> 
     let Some(cycles) = cycles else { return Ok(()) };
     check("--app-cycles", cycles, 1, 10_000_000, "cycles of a frame")?;
     let Some(constant) = app.kind().and_then(|kind| server.apps.own_cycles(kind)) else {
-        return Err(Fail::new(format!("--app-cycles {cycles}: allowed: with --app l3fwd, lb, nat or nf")));
+        return Err(Fail::new(format!(
+            "--app-cycles {cycles}: allowed: with --app l3fwd, lb, nat, nf, udp-echo, udp-ack or vxlan"
+        )));
     };
     constant.value = f64::from(cycles);
     constant.origin = "stated: --app-cycles".into();

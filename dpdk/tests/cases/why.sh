@@ -147,15 +147,20 @@ transmit() {
 }
 
 rings() {
-	# Four rings of 4096 for frames of 1500 B. Here it is the CPU, as on a server with room for all of it. A server with 1 MiB
-	# for DDIO is made up, with memory of 0.8 GB/s, less than these frames take and than any has: one lcore does not load a
-	# real one's. So this holds what is said of such a server, not a loss whose cause is the rings.
-	local profiles=$tests/../../profiles
+	# Four rings of 4096 for frames of 1500 B. Each takes its lcore some look-ups, more until it is behind. Here that is the
+	# CPU, and so it is told for a server with room for all of it. A small server is described as well: 1 MiB for DDIO, and
+	# one channel of DDR4-1600, which cannot carry frames that leave the cache. This machine has neither DDIO nor such a
+	# memory, so that it is that server's rings is what the model says of its description.
+	local profiles=$tests/../../profiles reads
 	sed -e 's/^name = .*/name = "small"/' -e 's/^slices = .*/slices = 4/' \
-		-e 's/^peak_gbytes = .*/peak_gbytes = { value = 0.8, origin = "assumed: staged" }/' "$profiles/corec-testbed.toml" >"$tmp/small.toml"
-	testpmd "$(rxlab 0 "$(generator 1500 4096),rx_rate=12")" -- -i --nb-cores=1 --rxq=4 --txq=4 --rxd=4096 --txd=512 \
-		--total-num-mbufs=40000 --forward-mode=noisy --noisy-lkup-memory=100 --noisy-lkup-num-reads=300
-	until_true 10 at_least 0 imissed 10000
+		-e 's/^peak_gbytes = .*/peak_gbytes = { value = 12.8, origin = "published: one channel of DDR4-1600" }/' \
+		"$profiles/corec-testbed.toml" >"$tmp/small.toml"
+	for ((reads = 60; reads <= 960; reads *= 2)); do
+		testpmd "$(rxlab 0 "$(generator 1500 4096),rx_rate=40")" -- -i --nb-cores=1 --rxq=4 --txq=4 --rxd=4096 --txd=2048 \
+			--total-num-mbufs=60000 --forward-mode=noisy --noisy-lkup-memory=10 --noisy-lkup-num-reads=$reads
+		until_true 2 at_least 0 imissed 100000 && break
+		pmd_quit
+	done
 	record testpmd
 	pmd_quit
 	explain testpmd --server "$tmp/small.toml"

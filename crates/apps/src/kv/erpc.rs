@@ -10,7 +10,7 @@ use super::{Kv, Store};
 use crate::{App, Headers, Packet, Verdict};
 
 /// Cycles of eRPC itself for a request and its answer, beside memory accesses (A160).
-pub const RPC: u32 = 240;
+pub const RPC: u32 = 204;
 
 /// One core's part of the store, and the end of eRPC before it.
 pub struct ErpcKv<S>(Kv<S>);

@@ -137,7 +137,9 @@ impl Device {
             data_offset: OFFSET as u32,
             room: ROOM as u32,
             max_frame: ROOM as u32,
+            scatter: false,
             checksums: false,
+            events: std::ptr::null(),
             memory: std::ptr::null_mut(),
             bytes: 0,
         };

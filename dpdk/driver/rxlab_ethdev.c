@@ -279,9 +279,15 @@ rxlab_is_rxlab(const struct rte_eth_dev *dev)
 	return dev->dev_ops == &ops || dev->dev_ops == &secondary_ops;
 }
 
+/* The rings lie in EAL memory, but what leads to them is of the primary process, and so is the NIC core. Said once. */
 static uint16_t
 no_burst(void *queue __rte_unused, struct rte_mbuf **pkts __rte_unused, uint16_t n __rte_unused)
 {
+	static bool said;
+
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		PMD_LOG(ERR, "a secondary process polls a queue or sends: it receives and sends nothing, for the rings belong to the "
+			"primary process: allowed here are statistics, link and information");
 	return 0;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/queue.h>
 
 #include <rte_common.h>
@@ -35,8 +36,12 @@
 #define RXLAB_THREAD_IDS	(2 * RTE_MAX_LCORE)	/* of lcores, and of as many threads that are none */
 #define RXLAB_NO_HALF		UINT8_MAX
 
-#define RXLAB_RX_OFFLOADS	(RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_RSS_HASH)
-#define RXLAB_TX_OFFLOADS	(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE)
+#define RXLAB_RX_OFFLOADS	(RTE_ETH_RX_OFFLOAD_CHECKSUM | RTE_ETH_RX_OFFLOAD_RSS_HASH | \
+				 RTE_ETH_RX_OFFLOAD_VLAN_STRIP | RTE_ETH_RX_OFFLOAD_VLAN_FILTER)
+#define RXLAB_TX_PLAIN		(RTE_ETH_TX_OFFLOAD_MULTI_SEGS | RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE)
+/* Those that change the frame: done on the lcore that sends, see rxlab_tx_offloads.c. */
+#define RXLAB_TX_EDITS		(RTE_ETH_TX_OFFLOAD_VLAN_INSERT | RTE_ETH_TX_OFFLOAD_IPV4_CKSUM | \
+				 RTE_ETH_TX_OFFLOAD_UDP_CKSUM | RTE_ETH_TX_OFFLOAD_TCP_CKSUM)
 
 extern int rxlab_logtype;
 #define PMD_LOG(level, fmt, ...) \
@@ -47,6 +52,7 @@ struct rxlab_rx_half {
 	struct rxlab_rxq *ring;		/* NULL while the queue is stopped */
 	uint16_t nb_spares;
 	void *spares[2 * RXLAB_BURST];	/* mbufs taken in bulk for the ring's refill */
+	struct rte_mbuf *chain, *chain_end;	/* the first pieces of a scattered frame; NULL between frames */
 } __rte_cache_aligned;
 
 /* Receive queue; what a burst reads comes first. */
@@ -84,6 +90,8 @@ struct rxlab_tx_queue {
 	bool fast_free;
 	bool passes;			/* emulate=1: descriptors name mbufs, which the NIC core hands on */
 	uint64_t *refused;		/* frames that the ring cannot take: too long, too many segments */
+	uint64_t edits;			/* ol_flags of frames that are changed on their way */
+	struct rxlab_tx_slot *slots;	/* headers of changed frames, one for each entry of sw_ring; NULL without edits */
 
 	struct rxlab_dev *dev;
 	uint16_t id;
@@ -91,6 +99,12 @@ struct rxlab_tx_queue {
 	bool deferred;
 	unsigned int socket;
 	struct rte_eth_txconf conf;
+} __rte_cache_aligned;
+
+/* What a changed frame begins with: its headers, and the tag that may lie before them. */
+struct rxlab_tx_slot {
+	uint8_t tag[RXLAB_TAG];
+	uint8_t headers[192 - RXLAB_TAG];
 } __rte_cache_aligned;
 
 /* Everything counted; secondary processes read it. */
@@ -138,6 +152,9 @@ struct rxlab_dev {
 	uint16_t front;			/* bytes of a tag before each frame; 0 without */
 	uint64_t tagged;		/* ol_flag of mbufs with one */
 	bool emulate;
+	bool strips;			/* the tags of VLANs */
+	eth_rx_burst_t rx_below;	/* the burst that the one that strips calls */
+	const char *one_mbuf;		/* why no frame may lie in several mbufs; NULL if it may */
 	uint32_t speed;			/* of the link, in Mbps */
 	uint32_t flow_rules;		/* the most */
 	uint64_t flow_bytes;		/* that so many take, at most */
@@ -146,6 +163,7 @@ struct rxlab_dev {
 	struct rte_ether_addr groups[RXLAB_GROUPS];	/* of multicast */
 	uint32_t nb_groups;
 	struct rxlab_rss rss;
+	uint64_t vlans[RXLAB_VLAN_WORDS];	/* that pass the filter: a bit each */
 
 	/* Primary process only. */
 	TAILQ_ENTRY(rxlab_dev) next;
@@ -158,7 +176,9 @@ struct rxlab_dev {
 	char source_name[64];
 	struct rxlab_dev *peer;		/* source=pair */
 	struct rxlab_lower_port *lower;	/* source=port */
+	struct rxlab_event *events;	/* of Rx queues, while started with Rx interrupts */
 	void *memory;			/* of the rings, while started */
+	uint16_t start_mtu;		/* of the last start */
 	bool running;
 	bool admin_up;			/* set_link_up, set_link_down */
 };
@@ -193,7 +213,22 @@ rxlab_max_rx_queues(const struct rxlab_dev *d)
 	return RTE_MIN(d->max_queues, RXLAB_HALVES / d->nb_halves);
 }
 
+/* Whether a frame may lie in several mbufs. */
+static inline uint64_t
+rxlab_rx_offload_capa(const struct rxlab_dev *d)
+{
+	return RXLAB_RX_OFFLOADS | (d->one_mbuf == NULL ? RTE_ETH_RX_OFFLOAD_SCATTER : 0);
+}
+
+/* emulate=1 hands the application's mbufs to the port below: what would change them has no place. */
+static inline uint64_t
+rxlab_tx_offload_capa(const struct rxlab_dev *d)
+{
+	return RXLAB_TX_PLAIN | (d->emulate ? 0 : RXLAB_TX_EDITS);
+}
+
 bool rxlab_is_rxlab(const struct rte_eth_dev *dev);
+int rxlab_refuse(const struct rte_eth_dev *dev, const char *what);
 int rxlab_check_conf(const struct rte_eth_dev *dev);
 
 /* rxlab_args.c */
@@ -207,6 +242,10 @@ struct rxlab_nic_core *rxlab_core_nic(struct rxlab_core *core);
 int rxlab_core_cpu(const struct rxlab_core *core);
 void rxlab_core_check_service(struct rxlab_core *core, const char *name);
 
+/* rxlab_debug.c */
+int rxlab_priv_dump(struct rte_eth_dev *dev, FILE *file);
+int rxlab_get_reg(struct rte_eth_dev *dev, struct rte_dev_reg_info *info);
+
 /* rxlab_info.c */
 int rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info);
 /* The number of types was added by DPDK 24.03. */
@@ -217,9 +256,11 @@ const uint32_t *rxlab_supported_ptypes_get(struct rte_eth_dev *dev, size_t *coun
 #endif
 void rxlab_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_info *info);
 void rxlab_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_info *info);
-int rxlab_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
+int rxlab_rx_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
+int rxlab_tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode);
 
 /* rxlab_start.c */
+void rxlab_choose_bursts(struct rte_eth_dev *dev);
 int rxlab_dev_start(struct rte_eth_dev *dev);
 int rxlab_dev_stop(struct rte_eth_dev *dev);
 
@@ -239,6 +280,7 @@ int rxlab_rx_queue_open(struct rxlab_rx_queue *q);
 void rxlab_rx_queue_close(struct rxlab_rx_queue *q);
 void rxlab_tx_queue_open(struct rxlab_tx_queue *q);
 void rxlab_tx_queue_close(struct rxlab_tx_queue *q);
+int rxlab_tx_queue_size(struct rxlab_tx_queue *q, uint16_t nb_desc);
 
 /* rxlab_rxtx.c */
 uint16_t rxlab_rx_pkt_burst(void *rxq, struct rte_mbuf **pkts, uint16_t n);
@@ -253,6 +295,27 @@ int rxlab_tx_done_cleanup(void *txq, uint32_t free_cnt);
 void rxlab_tx_free(struct rxlab_tx_queue *q, uint32_t n);
 void rxlab_tx_read(struct rxlab_tx_queue *q, uint32_t n);
 void rxlab_put_bulk(void *const *mbufs, uint32_t n);
+
+/* rxlab_rx_scatter.c */
+uint16_t rxlab_rx_pkt_burst_scattered(void *rxq, struct rte_mbuf **pkts, uint16_t n);
+uint16_t rxlab_rx_pkt_burst_strip(void *rxq, struct rte_mbuf **pkts, uint16_t n);
+
+/* rxlab_tx_offloads.c */
+uint64_t rxlab_tx_edits(uint64_t offloads);
+bool rxlab_tx_can_edit(const struct rxlab_tx_queue *q, const struct rte_mbuf *m);
+uint16_t rxlab_tx_pkt_burst_edit(void *txq, struct rte_mbuf **pkts, uint16_t n);
+
+/* rxlab_interrupts.c */
+int rxlab_interrupts_open(struct rxlab_dev *d);
+void rxlab_interrupts_close(struct rxlab_dev *d);
+int rxlab_rx_queue_intr_enable(struct rte_eth_dev *dev, uint16_t queue);
+int rxlab_rx_queue_intr_disable(struct rte_eth_dev *dev, uint16_t queue);
+int rxlab_monitor_addr(void *rxq, struct rte_power_monitor_cond *pmc);
+
+/* rxlab_vlan.c */
+int rxlab_vlan_filter_set(struct rte_eth_dev *dev, uint16_t vlan, int on);
+int rxlab_vlan_offload_set(struct rte_eth_dev *dev, int mask);
+int rxlab_vlan_start(struct rxlab_dev *d);
 
 /* rxlab_link.c */
 int rxlab_link_update(struct rte_eth_dev *dev, int wait_to_complete);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -37,8 +38,8 @@ rxlab_trylock(void)
 	return pthread_mutex_trylock(&lock) == 0;
 }
 
-static int
-refuse(const struct rte_eth_dev *dev, const char *what)
+int
+rxlab_refuse(const struct rte_eth_dev *dev, const char *what)
 {
 	PMD_LOG(ERR, "%s: %s not supported", dev->data->name, what);
 	return -ENOTSUP;
@@ -51,14 +52,23 @@ rxlab_check_conf(const struct rte_eth_dev *dev)
 	const struct rte_eth_conf *conf = &dev->data->dev_conf;
 
 	if (conf->rxmode.mq_mode != RTE_ETH_MQ_RX_NONE && conf->rxmode.mq_mode != RTE_ETH_MQ_RX_RSS)
-		return refuse(dev, "rxmode.mq_mode: DCB and VMDq are");
+		return rxlab_refuse(dev, "rxmode.mq_mode: DCB and VMDq are");
 	if (conf->txmode.mq_mode != RTE_ETH_MQ_TX_NONE)
-		return refuse(dev, "txmode.mq_mode: DCB and VMDq are");
-	if (conf->intr_conf.rxq)
-		return refuse(dev, "intr_conf.rxq: Rx interrupts are");
-	if (conf->link_speeds & RTE_ETH_LINK_SPEED_FIXED)
-		return refuse(dev, "link_speeds: a fixed speed is");
+		return rxlab_refuse(dev, "txmode.mq_mode: DCB and VMDq are");
 	return 0;
+}
+
+/* The link has one speed. A program may ask for that alone. */
+static int
+check_speed(const struct rxlab_dev *d, uint32_t speeds)
+{
+	uint32_t mine = rte_eth_speed_bitflag(d->speed, RTE_ETH_LINK_FULL_DUPLEX);
+
+	if (!(speeds & RTE_ETH_LINK_SPEED_FIXED) || (speeds & ~RTE_ETH_LINK_SPEED_FIXED) == mine)
+		return 0;
+	PMD_LOG(ERR, "%s: link_speeds 0x%x: allowed as a fixed speed is that of the link, 0x%x, %u Mbps: link_speed sets it",
+		rxlab_name(d), speeds, mine | RTE_ETH_LINK_SPEED_FIXED, d->speed);
+	return -EINVAL;
 }
 
 static int
@@ -68,6 +78,8 @@ dev_configure(struct rte_eth_dev *dev)
 	const struct rxlab_dev *d = rxlab_dev_of(dev);
 	int ret = rxlab_check_conf(dev);
 
+	if (ret == 0)
+		ret = check_speed(d, conf->link_speeds);
 	if (ret != 0)
 		return ret;
 	if (conf->lpbk_mode > (d->source_kind == RXLAB_SOURCE_LOOP)) {
@@ -78,17 +90,63 @@ dev_configure(struct rte_eth_dev *dev)
 	return rxlab_rss_configure(dev);
 }
 
-/* ethdev has checked the limits; a started port's rings are laid out for its MTU. */
+/*
+ * ethdev has checked the limits. The rings of a started port need not change: what its bursts take is known, that is whether
+ * a frame may lie in several mbufs, and of how many bytes each is.
+ */
 static int
 mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 {
-	const struct rxlab_dev *d = rxlab_dev_of(dev);
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+	const struct rxlab_rx_queue *q;
+	uint32_t room;
+	int ret;
 
-	if (d->running && mtu != dev->data->mtu) {
-		PMD_LOG(ERR, "%s: MTU %u: stop the port first", rxlab_name(d), mtu);
+	if (!d->running || mtu == dev->data->mtu)
+		return 0;
+	/* The mempool of the port below has room for frames of the MTU at the start. */
+	if (d->source_kind == RXLAB_SOURCE_PORT && mtu > d->start_mtu) {
+		PMD_LOG(ERR, "%s: MTU %u: allowed while the port is started is up to %u, that of its start: stop the port first",
+			rxlab_name(d), mtu, d->start_mtu);
 		return -EBUSY;
 	}
-	return 0;
+	q = dev->data->nb_rx_queues == 0 ? NULL : dev->data->rx_queues[0];
+	if (q != NULL) {
+		room = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
+		room *= dev->data->scattered_rx ? RXLAB_MAX_SEGS : 1;
+		if ((uint32_t)mtu + RXLAB_OVERHEAD > room) {
+			PMD_LOG(ERR, "%s: MTU %u: allowed while the port is started %s is up to %u: stop the port first",
+				rxlab_name(d), mtu, dev->data->scattered_rx ? "with scattered Rx" : "without scattered Rx",
+				room - RXLAB_OVERHEAD);
+			return -EBUSY;
+		}
+	}
+	rxlab_lock();
+	ret = rxlab_port_max_frame(d->port, mtu + RXLAB_OVERHEAD);
+	rxlab_unlock();
+	return ret;
+}
+
+/* ethdev has stopped the port. It is as after its probe then: configured by nobody, with nothing counted. */
+static int
+dev_reset(struct rte_eth_dev *dev)
+{
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+	struct rxlab_flow_fault fault;
+	int ret;
+
+	rxlab_lock();
+	ret = rxlab_flow_isolate(d->port, false, &fault);
+	if (ret == 0)
+		ret = rxlab_flow_flush(d->port, &fault);
+	memset(d->vlans, 0, sizeof(d->vlans));
+	d->admin_up = true;
+	rxlab_unlock();
+	if (ret == 0)
+		ret = rxlab_set_mc_addr_list(dev, NULL, 0);
+	if (ret == 0)
+		ret = rxlab_stats_reset(dev);
+	return ret;
 }
 
 static void
@@ -153,6 +211,7 @@ static const struct eth_dev_ops ops = {
 	.dev_start = rxlab_dev_start,
 	.dev_stop = rxlab_dev_stop,
 	.dev_close = dev_close,
+	.dev_reset = dev_reset,
 	.dev_set_link_up = rxlab_set_link_up,
 	.dev_set_link_down = rxlab_set_link_down,
 	.link_update = rxlab_link_update,
@@ -174,8 +233,8 @@ static const struct eth_dev_ops ops = {
 	.dev_supported_ptypes_get = rxlab_supported_ptypes_get,
 	.rxq_info_get = rxlab_rxq_info_get,
 	.txq_info_get = rxlab_txq_info_get,
-	.rx_burst_mode_get = rxlab_burst_mode_get,
-	.tx_burst_mode_get = rxlab_burst_mode_get,
+	.rx_burst_mode_get = rxlab_rx_burst_mode_get,
+	.tx_burst_mode_get = rxlab_tx_burst_mode_get,
 	.rx_queue_setup = rxlab_rx_queue_setup,
 	.tx_queue_setup = rxlab_tx_queue_setup,
 	.rx_queue_release = rxlab_rx_queue_release,
@@ -190,6 +249,13 @@ static const struct eth_dev_ops ops = {
 	.reta_update = rxlab_reta_update,
 	.reta_query = rxlab_reta_query,
 	.flow_ops_get = rxlab_flow_ops_get,
+	.rx_queue_intr_enable = rxlab_rx_queue_intr_enable,
+	.rx_queue_intr_disable = rxlab_rx_queue_intr_disable,
+	.get_monitor_addr = rxlab_monitor_addr,
+	.vlan_filter_set = rxlab_vlan_filter_set,
+	.vlan_offload_set = rxlab_vlan_offload_set,
+	.get_reg = rxlab_get_reg,
+	.eth_dev_priv_dump = rxlab_priv_dump,
 };
 
 /* A secondary process reads; the rings belong to the primary. */
@@ -213,9 +279,15 @@ rxlab_is_rxlab(const struct rte_eth_dev *dev)
 	return dev->dev_ops == &ops || dev->dev_ops == &secondary_ops;
 }
 
+/* The rings lie in EAL memory, but what leads to them is of the primary process, and so is the NIC core. Said once. */
 static uint16_t
 no_burst(void *queue __rte_unused, struct rte_mbuf **pkts __rte_unused, uint16_t n __rte_unused)
 {
+	static bool said;
+
+	if (!__atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+		PMD_LOG(ERR, "a secondary process polls a queue or sends: it receives and sends nothing, for the rings belong to the "
+			"primary process: allowed here are statistics, link and information");
 	return 0;
 }
 
@@ -245,8 +317,7 @@ probe_secondary(struct rte_vdev_device *vdev)
 static void
 set_bursts(struct rte_eth_dev *dev)
 {
-	dev->rx_pkt_burst = rxlab_dev_of(dev)->nb_halves == 1 ? rxlab_rx_pkt_burst : rxlab_rx_pkt_burst_shared;
-	dev->tx_pkt_burst = rxlab_tx_pkt_burst;
+	rxlab_choose_bursts(dev);
 	dev->tx_pkt_prepare = rxlab_tx_pkt_prepare;
 	dev->rx_queue_count = rxlab_rx_queue_count;
 	dev->rx_descriptor_status = rxlab_rx_descriptor_status;
@@ -323,6 +394,7 @@ create(struct rxlab_dev *d, const struct rxlab_conf *conf)
 	d->nic_cpu = rxlab_core_cpu(d->core);
 	d->max_queues = conf->queues;
 	d->nb_halves = rxlab_args_threads(conf->args);
+	d->one_mbuf = rxlab_args_one_mbuf(conf->args);
 	if (rxlab_max_rx_queues(d) < d->max_queues)
 		PMD_LOG(NOTICE, "%s: threads=%u for each of queues=%u: allowed are %u for all: at most %u Rx queues",
 			rxlab_name(d), d->nb_halves, d->max_queues, RXLAB_HALVES, rxlab_max_rx_queues(d));

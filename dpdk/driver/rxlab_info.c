@@ -70,9 +70,9 @@ rxlab_dev_infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->max_rx_queues = rxlab_max_rx_queues(d);
 	info->max_tx_queues = d->max_queues;
 	info->max_mac_addrs = RTE_DIM(d->macs);
-	info->rx_offload_capa = RXLAB_RX_OFFLOADS;
-	info->tx_offload_capa = RXLAB_TX_OFFLOADS;
-	info->tx_queue_offload_capa = RXLAB_TX_OFFLOADS;
+	info->rx_offload_capa = rxlab_rx_offload_capa(d);
+	info->tx_offload_capa = rxlab_tx_offload_capa(d);
+	info->tx_queue_offload_capa = info->tx_offload_capa;
 	info->speed_capa = rte_eth_speed_bitflag(d->speed, RTE_ETH_LINK_FULL_DUPLEX);
 	info->reta_size = RXLAB_RETA;
 	info->hash_key_size = RXLAB_KEY_DEFAULT_LEN;
@@ -145,7 +145,7 @@ rxlab_rxq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_rxq_i
 	info->conf = q->conf;
 	info->nb_desc = q->nb_desc;
 	info->rx_buf_size = rte_pktmbuf_data_room_size(q->pool) - RTE_PKTMBUF_HEADROOM;
-	info->scattered_rx = 0;
+	info->scattered_rx = dev->data->scattered_rx;
 }
 
 void
@@ -157,11 +157,24 @@ rxlab_txq_info_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_txq_i
 	info->nb_desc = q->nb_desc;
 }
 
-/* One mode for both directions. */
-int
-rxlab_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue __rte_unused, struct rte_eth_burst_mode *mode)
+static int
+burst_mode(struct rte_eth_dev *dev, struct rte_eth_burst_mode *mode, const char *what, const char *more)
 {
 	mode->flags = RTE_ETH_BURST_FLAG_PER_QUEUE;
-	snprintf(mode->info, sizeof(mode->info), "Scalar, %s", rxlab_dev_of(dev)->iface);
+	snprintf(mode->info, sizeof(mode->info), "Scalar%s%s, %s", what, more, rxlab_dev_of(dev)->iface);
 	return 0;
+}
+
+int
+rxlab_rx_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue __rte_unused, struct rte_eth_burst_mode *mode)
+{
+	return burst_mode(dev, mode, dev->data->scattered_rx ? " Scattered" : "", rxlab_dev_of(dev)->strips ? " Strip" : "");
+}
+
+int
+rxlab_tx_burst_mode_get(struct rte_eth_dev *dev, uint16_t queue, struct rte_eth_burst_mode *mode)
+{
+	const struct rxlab_tx_queue *q = dev->data->tx_queues[queue];
+
+	return burst_mode(dev, mode, q->slots != NULL ? " Offloads" : "", "");
 }

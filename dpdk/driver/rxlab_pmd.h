@@ -29,6 +29,11 @@
 #define RXLAB_LEVELS 4
 
 /**
+ * Words of a bit for each VLAN.
+ */
+#define RXLAB_VLAN_WORDS 64
+
+/**
  * Room for the line.
  */
 #define RXLAB_FLOW_TEXT 256
@@ -117,6 +122,16 @@
  * The mark is metadata of flow rules.
  */
 #define RXLAB_META (1 << 21)
+
+/**
+ * No frame of its own, but a piece that follows what came before it: the frame lies in several buffers.
+ */
+#define RXLAB_FOLLOWS (1 << 22)
+
+/**
+ * A piece of the frame follows, in the next buffer.
+ */
+#define RXLAB_MORE (1 << 23)
 
 /**
  * Where a port's frames come from.
@@ -1180,6 +1195,20 @@ struct rxlab_filter {
 };
 
 /**
+ * An Rx queue's event.
+ */
+struct rxlab_event {
+  /**
+   * An eventfd.
+   */
+  int fd;
+  /**
+   * 1 while somebody waits for it: set by the core that polls the queue, cleared by whoever raises it.
+   */
+  uint32_t armed;
+};
+
+/**
  * What a port starts with.
  */
 struct rxlab_start {
@@ -1208,13 +1237,21 @@ struct rxlab_start {
    */
   uint32_t room;
   /**
-   * The longest frame to receive, in bytes, at most `room`.
+   * The longest frame to receive, in bytes: at most `room`, unless a frame may lie in several mbufs.
    */
   uint32_t max_frame;
+  /**
+   * Whether a frame longer than `room` lies in several mbufs.
+   */
+  bool scatter;
   /**
    * Whether IP and transport checksums are verified.
    */
   bool checksums;
+  /**
+   * An event for each Rx queue, there until the port is reset; null where no core sleeps.
+   */
+  const struct rxlab_event *events;
   /**
    * Zeroed memory that starts a line and stays until the port is reset.
    */
@@ -1377,6 +1414,14 @@ uint32_t rxlab_args_speed(const struct rxlab_args *args);
  * `args` is from [`rxlab_args_new`].
  */
 bool rxlab_args_emulate(const struct rxlab_args *args);
+
+/**
+ * Why no frame of the port may lie in several mbufs; NULL if it may.
+ *
+ * # Safety
+ * `args` is from [`rxlab_args_new`].
+ */
+const char *rxlab_args_one_mbuf(const struct rxlab_args *args);
 
 /**
  * The interface's name.
@@ -1757,6 +1802,23 @@ int rxlab_port_lower(struct rxlab_port *port, const struct rxlab_lower *lower);
  * `port` is from [`rxlab_port_new`]; `filter` is filled in.
  */
 int rxlab_port_filter(struct rxlab_port *port, const struct rxlab_filter *filter);
+
+/**
+ * Sets the longest frame that a started port receives, in bytes: no longer than its buffers take as it was started.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`].
+ */
+int rxlab_port_max_frame(struct rxlab_port *port,
+                         uint16_t bytes);
+
+/**
+ * Sets the VLANs whose frames pass, a bit for each in `VLAN_WORDS` words; `NULL` lets all pass.
+ *
+ * # Safety
+ * `port` is from [`rxlab_port_new`]; `bits` is null or has so many words.
+ */
+int rxlab_port_vlans(struct rxlab_port *port, const uint64_t *bits);
 
 /**
  * Sets key, fields and indirection table.

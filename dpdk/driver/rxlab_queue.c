@@ -133,6 +133,30 @@ rxlab_rx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	return 0;
 }
 
+/* Room for what a ring of so many descriptors holds, in a queue that holds nothing. */
+int
+rxlab_tx_queue_size(struct rxlab_tx_queue *q, uint16_t nb_desc)
+{
+	uint32_t entries = 2 * (uint32_t)nb_desc;
+	struct rte_mbuf **sw_ring;
+	struct rxlab_tx_slot *slots = NULL;
+
+	sw_ring = rte_zmalloc_socket("rxlab_sw_ring", entries * sizeof(*sw_ring), RTE_CACHE_LINE_SIZE, (int)q->socket);
+	if (sw_ring != NULL && q->edits != 0)
+		slots = rte_malloc_socket("rxlab_slots", entries * sizeof(*slots), RTE_CACHE_LINE_SIZE, (int)q->socket);
+	if (sw_ring == NULL || (q->edits != 0 && slots == NULL)) {
+		rte_free(sw_ring);
+		return -ENOMEM;
+	}
+	rte_free(q->sw_ring);
+	rte_free(q->slots);
+	q->sw_ring = sw_ring;
+	q->slots = slots;
+	q->mask = entries - 1;
+	q->nb_desc = nb_desc;
+	return 0;
+}
+
 int
 rxlab_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, unsigned int socket,
 		const struct rte_eth_txconf *conf)
@@ -146,23 +170,23 @@ rxlab_tx_queue_setup(struct rte_eth_dev *dev, uint16_t queue, uint16_t nb_desc, 
 	q = rte_zmalloc_socket("rxlab_tx_queue", sizeof(*q), RTE_CACHE_LINE_SIZE, (int)socket);
 	if (q == NULL)
 		return -ENOMEM;
-	q->sw_ring = rte_zmalloc_socket("rxlab_sw_ring", 2 * nb_desc * sizeof(*q->sw_ring), RTE_CACHE_LINE_SIZE,
-			(int)socket);
-	if (q->sw_ring == NULL) {
+	q->edits = rxlab_tx_edits(offloads);
+	q->socket = socket;
+	if (rxlab_tx_queue_size(q, nb_desc) != 0) {
 		rte_free(q);
 		return -ENOMEM;
 	}
-	q->mask = 2 * nb_desc - 1;
-	/* A chain's links must be cut before its mbufs are free: not without reading them. */
-	q->fast_free = (offloads & RXLAB_TX_OFFLOADS) == RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
+	/*
+	 * A chain's links must be cut before its mbufs are free: not without reading them. And of a changed frame an entry is of
+	 * no mbuf.
+	 */
+	q->fast_free = (offloads & (RXLAB_TX_PLAIN | RXLAB_TX_EDITS)) == RTE_ETH_TX_OFFLOAD_MBUF_FAST_FREE;
 	q->refused = &d->now.tx_refused[queue];
 	q->tagged = d->tagged;
 	q->passes = d->emulate;
 	q->dev = d;
 	q->id = queue;
-	q->nb_desc = nb_desc;
 	q->deferred = conf->tx_deferred_start;
-	q->socket = socket;
 	q->conf = *conf;
 	dev->data->tx_queues[queue] = q;
 	return 0;
@@ -184,6 +208,7 @@ rxlab_tx_queue_release(struct rte_eth_dev *dev, uint16_t queue)
 	if (q == NULL)
 		return;
 	rte_free(q->sw_ring);
+	rte_free(q->slots);
 	rte_free(q);
 	dev->data->tx_queues[queue] = NULL;
 }
@@ -261,6 +286,9 @@ rxlab_rx_queue_close(struct rxlab_rx_queue *q)
 		rxlab_rxq_drain(ring, give_back, NULL);
 		rxlab_put_bulk(h->spares, h->nb_spares);
 		h->nb_spares = 0;
+		/* The rest of that frame was dropped, or will be counted as of a stopped queue. */
+		rte_pktmbuf_free(h->chain);
+		h->chain = NULL;
 		h->ring = NULL;
 	}
 	/* Other threads may poll it next. */

@@ -9,10 +9,8 @@
 #include <rte_flow.h>
 #include <rte_prefetch.h>
 
-#include "rxlab.h"
-
-/* Headers of mbufs this far ahead are prefetched: they come from the pool, where nobody touched them. */
-#define PREFETCH_AHEAD	4
+#include "rxlab_rx.h"
+#include "rxlab_tx.h"
 
 /* Gives mbufs that are in the state of a free one back to their pools. */
 void
@@ -29,22 +27,9 @@ rxlab_put_bulk(void *const *mbufs, uint32_t n)
 	}
 }
 
-/* At least n spares, or as many as the pool has: then false. */
-static bool
-rx_top_up(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, uint16_t n)
-{
-	if (likely(rte_mempool_get_bulk(q->pool, &h->spares[h->nb_spares], RXLAB_BURST) == 0)) {
-		h->nb_spares += RXLAB_BURST;
-		return true;
-	}
-	while (h->nb_spares < n && rte_mempool_get(q->pool, &h->spares[h->nb_spares]) == 0)
-		h->nb_spares++;
-	return h->nb_spares >= n;
-}
-
 /* What flow rules tell of a frame, in the one word that a completion has for it: metadata, a flag or a mark. */
-static __rte_noinline void
-rx_mark(const struct rxlab_completion *c, struct rte_mbuf *m)
+__rte_noinline void
+rxlab_rx_mark(const struct rxlab_completion *c, struct rte_mbuf *m)
 {
 	if (c->kind & RXLAB_META) {
 		if (rte_flow_dynf_metadata_avail()) {
@@ -58,19 +43,6 @@ rx_mark(const struct rxlab_completion *c, struct rte_mbuf *m)
 		m->ol_flags |= RTE_MBUF_F_RX_FDIR_ID;
 		m->hash.fdir.hi = c->mark - 1;
 	}
-}
-
-static inline void
-rx_fill(const struct rxlab_rx_queue *q, const struct rxlab_completion *c, struct rte_mbuf *m)
-{
-	*(uint64_t *)&m->rearm_data = q->rearm;
-	m->ol_flags = q->ol_flags[(c->kind >> 16) % RTE_DIM(q->ol_flags)];
-	m->packet_type = c->kind & UINT16_MAX;
-	m->pkt_len = c->len - q->front;
-	m->data_len = c->len - q->front;
-	m->hash.rss = c->rss;
-	if (unlikely(c->mark != 0))
-		rx_mark(c, m);
 }
 
 static inline void
@@ -94,14 +66,8 @@ static uint16_t
 rx_some(const struct rxlab_rx_queue *q, struct rxlab_rx_half *h, struct rte_mbuf **pkts, uint16_t n)
 {
 	struct rxlab_completion done[RXLAB_BURST];
-	struct rxlab_refill refill;
-	uint16_t received;
-	bool dry = h->nb_spares < n && !rx_top_up(q, h, n);
+	uint16_t received = rx_completions(q, h, done, n);
 
-	received = rxlab_rx_burst(h->ring, done, n, (const uint64_t *)h->spares, h->nb_spares, &refill);
-	if (unlikely(dry && refill.lacks))
-		__atomic_fetch_add(q->nombuf, 1, __ATOMIC_RELAXED);
-	h->nb_spares -= refill.used;
 	rx_hand_over(q, done, pkts, received);
 	return received;
 }
@@ -274,6 +240,18 @@ tx_free_any(struct rxlab_tx_queue *q, uint32_t n)
 	rxlab_put_bulk(freed, nb_freed);
 }
 
+/* As any, but an entry of a frame that was changed is of its slot, and has no mbuf. */
+static void
+tx_free_edited(struct rxlab_tx_queue *q, uint32_t n)
+{
+	for (; n > 0; n--) {
+		struct rte_mbuf *m = q->sw_ring[q->tail++ & q->mask];
+
+		if (m != NULL)
+			rte_pktmbuf_free_seg(m);
+	}
+}
+
 /* Frees the n oldest segments held, which are the application's. */
 void
 rxlab_tx_free(struct rxlab_tx_queue *q, uint32_t n)
@@ -282,6 +260,8 @@ rxlab_tx_free(struct rxlab_tx_queue *q, uint32_t n)
 		return;
 	if (q->fast_free)
 		tx_free_fast(q, n);
+	else if (q->slots != NULL)
+		tx_free_edited(q, n);
 	else
 		tx_free_any(q, n);
 }
@@ -296,94 +276,11 @@ rxlab_tx_read(struct rxlab_tx_queue *q, uint32_t n)
 		rxlab_tx_free(q, n);
 }
 
-static inline bool
-tx_fits(const struct rxlab_tx_queue *q, const struct rte_mbuf *m)
-{
-	/* A chain on a MBUF_FAST_FREE queue would go back to the pool with its links. */
-	return m->nb_segs - 1u < (q->fast_free ? 1u : RXLAB_MAX_SEGS) && m->pkt_len - 1 < RXLAB_MAX_FRAME;
-}
-
-/* Bytes of the tag that the NIC wrote before the frame, if it is still there. */
-static inline uint16_t
-tx_tag(const struct rxlab_tx_queue *q, const struct rte_mbuf *m)
-{
-	return unlikely(m->ol_flags & q->tagged) && m->data_off == RTE_PKTMBUF_HEADROOM ? RXLAB_TAG : 0;
-}
-
-/*
- * Describes whole frames, as many as fit one call, and stores their mbufs in the sw_ring. Returns the frames; ends
- * before one that does not fit the ring.
- */
-static inline uint16_t
-tx_gather(struct rxlab_tx_queue *q, struct rte_mbuf **pkts, uint16_t n, struct rxlab_segment *segs, uint16_t *nb_segs)
-{
-	uint16_t used = 0, i;
-
-	for (i = 0; i < n; i++) {
-		struct rte_mbuf *m = pkts[i];
-		uint16_t tag;
-
-		if (unlikely(!tx_fits(q, m)) || m->nb_segs > RXLAB_BURST - used)
-			break;
-		tag = tx_tag(q, m);
-		do {
-			q->sw_ring[(q->head + used) & q->mask] = m;
-			segs[used++] = (struct rxlab_segment) {
-				.buf = q->passes ? (uintptr_t)m : rte_pktmbuf_mtod(m, uintptr_t) - tag,
-				.off = tag,
-				.len = m->data_len,
-				.last = m->next == NULL,
-			};
-			tag = 0;	/* a chain has the tag of its first mbuf */
-			m = m->next;
-		} while (m != NULL);
-	}
-	*nb_segs = used;
-	return i;
-}
-
-static uint16_t
-tx_frames(const struct rxlab_segment *segs, uint16_t n)
-{
-	uint16_t frames = 0, i;
-
-	for (i = 0; i < n; i++)
-		frames += segs[i].last;
-	return frames;
-}
-
+/* A queue that sends frames as they are. */
 uint16_t
 rxlab_tx_pkt_burst(void *txq, struct rte_mbuf **pkts, uint16_t n)
 {
-	struct rxlab_tx_queue *q = txq;
-	struct rxlab_segment segs[RXLAB_BURST];
-	uint16_t sent = 0;
-
-	if (unlikely(q->ring == NULL))
-		return 0;
-	if (unlikely(q->done > 0)) {
-		rxlab_tx_read(q, q->done);
-		q->done = 0;
-	}
-	while (sent < n) {
-		uint16_t nb_segs, taken;
-		uint32_t freed = 0;
-		uint16_t frames = tx_gather(q, pkts + sent, n - sent, segs, &nb_segs);
-
-		if (unlikely(frames == 0)) {
-			/* As sent, or an application that sends until all is sent would never end. */
-			rte_pktmbuf_free(pkts[sent++]);
-			(*q->refused)++;
-			continue;
-		}
-		taken = rxlab_tx_burst(q->ring, segs, nb_segs, &freed);
-		q->head += taken;
-		rxlab_tx_read(q, freed);
-		if (taken < nb_segs)
-			return sent + tx_frames(segs, taken);
-		sent += frames;
-	}
-	return sent;
+	return tx_burst(txq, pkts, n, tx_gather);
 }
 
 uint16_t
@@ -397,8 +294,12 @@ rxlab_tx_pkt_prepare(void *txq, struct rte_mbuf **pkts, uint16_t n)
 			rte_errno = EINVAL;
 			return i;
 		}
-		if (pkts[i]->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~(RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6)) {
+		if (pkts[i]->ol_flags & RTE_MBUF_F_TX_OFFLOAD_MASK & ~(RTE_MBUF_F_TX_IPV4 | RTE_MBUF_F_TX_IPV6 | q->edits)) {
 			rte_errno = ENOTSUP;
+			return i;
+		}
+		if ((pkts[i]->ol_flags & q->edits) && !rxlab_tx_can_edit(q, pkts[i])) {
+			rte_errno = EINVAL;
 			return i;
 		}
 	}
@@ -426,8 +327,9 @@ rxlab_tx_done_cleanup(void *txq, uint32_t free_cnt)
 		return 0;
 	q->done += rxlab_txq_reclaim(q->ring);
 	while (segs < q->done && (free_cnt == 0 || frames < free_cnt)) {
-		if (q->sw_ring[(q->tail + segs++) & q->mask]->next == NULL)
-			frames++;
+		const struct rte_mbuf *m = q->sw_ring[(q->tail + segs++) & q->mask];
+
+		frames += m != NULL && m->next == NULL;
 	}
 	rxlab_tx_free(q, segs);
 	q->done -= segs;

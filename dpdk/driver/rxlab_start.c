@@ -11,11 +11,6 @@
 static int
 check_rx_alike(const struct rxlab_dev *d, const struct rxlab_rx_queue *first, const struct rxlab_rx_queue *q)
 {
-	if (q->nb_desc != first->nb_desc) {
-		PMD_LOG(ERR, "%s: Rx queue %u has %u descriptors, queue %u has %u: allowed is one size for all", rxlab_name(d),
-			q->id, q->nb_desc, first->id, first->nb_desc);
-		return -EINVAL;
-	}
 	if (q->socket != first->socket) {
 		PMD_LOG(ERR, "%s: Rx queue %u is on socket %u, queue %u on %u: allowed is one socket for all", rxlab_name(d),
 			q->id, q->socket, first->id, first->socket);
@@ -44,18 +39,71 @@ check_queues(const struct rxlab_dev *d, const struct rte_eth_dev_data *data)
 			return -EINVAL;
 	}
 	for (i = 0; i < data->nb_tx_queues; i++) {
-		const struct rxlab_tx_queue *q = data->tx_queues[i], *first = data->tx_queues[0];
-
-		if (q == NULL) {
+		if (data->tx_queues[i] == NULL) {
 			PMD_LOG(ERR, "%s: Tx queue %u is not set up", rxlab_name(d), i);
 			return -EINVAL;
 		}
-		if (q->nb_desc != first->nb_desc) {
-			PMD_LOG(ERR, "%s: Tx queue %u has %u descriptors, queue 0 has %u: allowed is one size for all",
-				rxlab_name(d), i, q->nb_desc, first->nb_desc);
-			return -EINVAL;
+	}
+	return 0;
+}
+
+static void
+say_size(const struct rxlab_dev *d, const char *direction, uint16_t queue, uint16_t asked, uint16_t size)
+{
+	PMD_LOG(INFO, "%s: %s queue %u: %u descriptors for %u, as the largest queue has", rxlab_name(d), direction, queue, size,
+		asked);
+}
+
+/*
+ * The queues of a direction have rings of one size: the interfaces lay a port's rings out together, and share buffers
+ * between them. So each gets the largest that one asks for, as it gets the next power of two.
+ */
+static int
+level_sizes(const struct rxlab_dev *d, const struct rte_eth_dev_data *data)
+{
+	uint16_t rx_desc = 0, tx_desc = 0, i;
+
+	for (i = 0; i < data->nb_rx_queues; i++)
+		rx_desc = RTE_MAX(rx_desc, ((struct rxlab_rx_queue *)data->rx_queues[i])->nb_desc);
+	for (i = 0; i < data->nb_tx_queues; i++)
+		tx_desc = RTE_MAX(tx_desc, ((struct rxlab_tx_queue *)data->tx_queues[i])->nb_desc);
+	for (i = 0; i < data->nb_rx_queues; i++) {
+		struct rxlab_rx_queue *q = data->rx_queues[i];
+
+		if (q->nb_desc != rx_desc)
+			say_size(d, "Rx", i, q->nb_desc, rx_desc);
+		q->nb_desc = rx_desc;
+	}
+	for (i = 0; i < data->nb_tx_queues; i++) {
+		struct rxlab_tx_queue *q = data->tx_queues[i];
+
+		if (q->nb_desc == tx_desc)
+			continue;
+		say_size(d, "Tx", i, q->nb_desc, tx_desc);
+		if (rxlab_tx_queue_size(q, tx_desc) != 0) {
+			PMD_LOG(ERR, "%s: Tx queue %u: no EAL memory for %u descriptors", rxlab_name(d), i, tx_desc);
+			return -ENOMEM;
 		}
 	}
+	return 0;
+}
+
+/* Whether frames may lie in several mbufs, which is asked for or made necessary by the MTU. */
+static int
+describe_scatter(const struct rxlab_dev *d, const struct rte_eth_dev_data *data, struct rxlab_start *start,
+		const struct rte_mempool *pool)
+{
+	uint32_t most = d->one_mbuf == NULL ? start->room * RXLAB_MAX_SEGS : start->room;
+
+	if (start->max_frame > most) {
+		PMD_LOG(ERR, "%s: MTU %u: a frame of %u bytes does not fit %s of %s: allowed is an MTU up to %d%s%s",
+			rxlab_name(d), data->mtu, start->max_frame,
+			d->one_mbuf == NULL ? RTE_STR(RXLAB_MAX_SEGS) " mbufs" : "an mbuf", pool->name,
+			(int)most - RXLAB_OVERHEAD, d->one_mbuf == NULL ? "" : ": ", d->one_mbuf == NULL ? "" : d->one_mbuf);
+		return -EINVAL;
+	}
+	start->scatter = start->max_frame > start->room ||
+		(data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_SCATTER);
 	return 0;
 }
 
@@ -74,6 +122,7 @@ describe(const struct rxlab_dev *d, const struct rte_eth_dev_data *data, struct 
 		.max_frame = data->mtu + RXLAB_OVERHEAD,
 		.data_offset = sizeof(struct rte_mbuf) + RTE_PKTMBUF_HEADROOM,
 		.checksums = data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_CHECKSUM,
+		.events = d->events,
 	};
 	start->room = start->max_frame;
 	if (rx == NULL && d->emulate) {
@@ -85,12 +134,7 @@ describe(const struct rxlab_dev *d, const struct rte_eth_dev_data *data, struct 
 		return 0;
 	start->data_offset += rte_pktmbuf_priv_size(rx->pool);
 	start->room = rte_pktmbuf_data_room_size(rx->pool) - RTE_PKTMBUF_HEADROOM;
-	if (start->max_frame > start->room) {
-		PMD_LOG(ERR, "%s: MTU %u: a frame of %u bytes does not fit an mbuf of %s: allowed is an MTU up to %u",
-			rxlab_name(d), data->mtu, start->max_frame, rx->pool->name, start->room - RXLAB_OVERHEAD);
-		return -EINVAL;
-	}
-	return 0;
+	return describe_scatter(d, data, start, rx->pool);
 }
 
 static int
@@ -168,9 +212,35 @@ stop_port(struct rxlab_dev *d)
 	ret = rxlab_port_reset(d->port);
 	if (ret != 0)
 		return ret;
+	rxlab_interrupts_close(d);
 	rte_free(d->memory);
 	d->memory = NULL;
 	return 0;
+}
+
+/* The bursts that do what this start asks for, and no more: those that are asked for nothing have no look at it. */
+void
+rxlab_choose_bursts(struct rte_eth_dev *dev)
+{
+	struct rxlab_dev *d = rxlab_dev_of(dev);
+	uint16_t i;
+
+	if (dev->data->scattered_rx)
+		dev->rx_pkt_burst = rxlab_rx_pkt_burst_scattered;
+	else
+		dev->rx_pkt_burst = d->nb_halves == 1 ? rxlab_rx_pkt_burst : rxlab_rx_pkt_burst_shared;
+	d->strips = (dev->data->dev_conf.rxmode.offloads & RTE_ETH_RX_OFFLOAD_VLAN_STRIP) != 0;
+	if (d->strips) {
+		d->rx_below = dev->rx_pkt_burst;
+		dev->rx_pkt_burst = rxlab_rx_pkt_burst_strip;
+	}
+	dev->tx_pkt_burst = rxlab_tx_pkt_burst;
+	for (i = 0; i < dev->data->nb_tx_queues; i++) {
+		const struct rxlab_tx_queue *q = dev->data->tx_queues[i];
+
+		if (q->edits != 0)
+			dev->tx_pkt_burst = rxlab_tx_pkt_burst_edit;
+	}
 }
 
 static int
@@ -180,7 +250,7 @@ start_locked(struct rxlab_dev *d)
 	struct rxlab_start start;
 	int ret;
 
-	if (check_queues(d, data) != 0 || describe(d, data, &start) != 0)
+	if (check_queues(d, data) != 0)
 		return -EINVAL;
 	/* Left from a start that failed, and that a busy NIC core did not let be undone. */
 	if (d->memory != NULL) {
@@ -188,10 +258,23 @@ start_locked(struct rxlab_dev *d)
 		if (ret != 0)
 			return ret;
 	}
-	ret = start_port(d, &start);
-	if (ret != 0)
+	ret = level_sizes(d, data);
+	if (ret == 0)
+		ret = rxlab_interrupts_open(d);
+	if (ret == 0)
+		ret = describe(d, data, &start);
+	if (ret == 0)
+		ret = start_port(d, &start);
+	if (ret != 0) {
+		rxlab_interrupts_close(d);
 		return ret;
+	}
+	data->scattered_rx = start.scatter;
+	d->start_mtu = data->mtu;
+	rxlab_choose_bursts(d->eth_dev);
 	ret = open_queues(d);
+	if (ret == 0)
+		ret = rxlab_vlan_start(d);
 	if (ret == 0)
 		ret = rxlab_lower_start(d);
 	if (ret == 0)

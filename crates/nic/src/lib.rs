@@ -17,8 +17,8 @@ mod wire;
 
 pub use counters::Counters;
 pub use pipeline::{
-    Admitted, CHECKSUMS, CONTEXTS, Checks, Choose, Class, Contexts, Filter, GROUPS, HASHED, IP_BAD, IP_GOOD,
-    Incoming, L4_BAD, L4_GOOD, MACS, META, Pipeline, Tables,
+    Admitted, CHECKSUMS, CONTEXTS, Checks, Choose, Class, Contexts, FOLLOWS, Filter, GROUPS, HASHED, IP_BAD,
+    IP_GOOD, Incoming, L4_BAD, L4_GOOD, MACS, META, MORE, Pipeline, Tables,
 };
 pub use port::{Arrival, Config, Port};
 pub use tx::{HEAD, Sent, TxConfig, TxPort};

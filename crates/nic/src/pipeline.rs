@@ -16,7 +16,7 @@ use memory::Ps;
 use packet::{ETHERNET, Parsed, Steering};
 use rings::{Frame, Outcome, Rest};
 
-pub use bits::{CHECKSUMS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, META};
+pub use bits::{CHECKSUMS, FOLLOWS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, META, MORE};
 pub use bulk::Admitted;
 pub use filter::{Filter, GROUPS, MACS};
 pub use incoming::Incoming;

@@ -8,6 +8,8 @@ mod source;
 #[cfg(test)]
 mod tests;
 
+use core::ffi::CStr;
+
 use rings::{Interface, Written};
 
 use crate::error::Error;
@@ -112,6 +114,22 @@ impl Args {
         let least = SPEEDS.into_iter().find(|speed| u64::from(*speed) * 1_000_000 >= rate);
         let of_rates = if rate == 0 { USUAL_SPEED } else { least.unwrap_or(SPEEDS[SPEEDS.len() - 1]) };
         self.link_speed.unwrap_or(of_rates)
+    }
+
+    /// Why each frame has to lie in one mbuf, where that is so: the pieces of one that lies in several come one behind the
+    /// other, to one thread.
+    pub(crate) fn one_mbuf(&self) -> Option<&'static CStr> {
+        match () {
+            () if self.emulate => Some(c"emulate=1 passes on the mbufs that the port below has filled"),
+            () if self.reorder => Some(c"reorder=1 writes a tag before each frame, into one mbuf"),
+            () if self.threads() > 1 => {
+                Some(c"several threads may poll a queue, and each would get some of its pieces")
+            }
+            () if !self.iface.about().queue_order => Some(
+                c"the interface keeps the order of a flow, not of a queue: pieces of two frames would mix",
+            ),
+            () => None,
+        }
     }
 
     /// Bytes that the NIC core writes before a frame.

@@ -1,15 +1,18 @@
 //! The NIC half of a port: what the NIC core does with it in one turn.
 
 mod burst;
+pub(crate) mod events;
 mod flight;
 pub(crate) mod levels;
 mod near;
 pub(crate) mod pipeline;
 mod receive;
 pub(crate) mod rings;
+mod scatter;
 pub(crate) mod shared;
 pub(crate) mod tags;
 mod transmit;
+pub(crate) mod vlans;
 
 use std::sync::Arc;
 
@@ -23,11 +26,13 @@ use crate::error::Error;
 use crate::flows::Flows;
 use crate::lower::Lower;
 use crate::stock::Stock;
+use events::Events;
 use flight::Flight;
 use near::Near;
 use rings::Rings;
 use shared::SharedEngine;
 use tags::Tags;
+use vlans::Vlans;
 
 /// The far end of a port's wire.
 pub(crate) enum Far {
@@ -48,6 +53,8 @@ pub(crate) struct Engine {
     near: Near,
     flight: Flight,
     far: Far,
+    /// Of cores that sleep, between start and reset.
+    events: Option<Events>,
     rx_wire: Pace,
     tx_wire: Pace,
 }
@@ -74,7 +81,9 @@ impl Engine {
             running: false,
             near: Near {
                 rings: None,
+                apart: false,
                 tags: None,
+                vlans: None,
                 pipeline: pipeline::unset(),
                 flows,
                 edited: Vec::new(),
@@ -82,6 +91,7 @@ impl Engine {
             },
             flight: Flight::default(),
             far,
+            events: None,
             rx_wire: Pace::new(args.rx_bps),
             tx_wire: Pace::new(args.tx_bps),
         })
@@ -91,11 +101,19 @@ impl Engine {
     ///
     /// # Errors
     /// What was set before the start does not fit the queues: nothing is taken.
-    pub(crate) fn equip(&mut self, rings: Rings, tags: Option<Tags>, checks: Checks) -> Result<(), Error> {
+    pub(crate) fn equip(
+        &mut self,
+        rings: Rings,
+        tags: Option<Tags>,
+        events: Option<Events>,
+        checks: Checks,
+    ) -> Result<(), Error> {
         pipeline::leads_to(&self.near.pipeline.choice, rings.halves.queues())?;
         self.near.pipeline.checks = checks;
         self.near.tags = tags;
         self.near.rings = Some(rings);
+        self.near.choose_way();
+        self.events = events;
         self.rx_wire.restart();
         self.tx_wire.restart();
         Ok(())
@@ -104,9 +122,15 @@ impl Engine {
     /// Drops the rings, and what is in flight from them.
     pub(crate) fn strip(&mut self) {
         self.flight = Flight::default();
+        self.events = None;
         self.near.tags = None;
         self.near.rings = None;
         levels::forget(self.near.counters);
+    }
+
+    /// Sets the longest frame to receive. It has no rings to lay out anew: the caller knows what their buffers hold.
+    pub(crate) fn set_max_frame(&mut self, max_frame: u16) {
+        self.near.pipeline.checks.max_frame = max_frame;
     }
 
     /// Begins the NIC core's work, if there are rings.
@@ -143,6 +167,12 @@ impl Engine {
         self.near.pipeline.filter = filter.clone();
     }
 
+    /// Sets the VLANs whose frames pass, a bit for each; `None` lets all pass.
+    pub(crate) fn set_vlans(&mut self, vlans: Option<Vlans>) {
+        self.near.vlans = vlans;
+        self.near.choose_way();
+    }
+
     /// Sets what leads frames to queues.
     ///
     /// # Errors
@@ -176,7 +206,10 @@ impl Engine {
         let came = self.receive();
         let went = self.transmit();
         if let Some(rings) = &mut self.near.rings {
-            rings.poll(self.near.counters);
+            let due = rings.poll(self.near.counters);
+            if let Some(events) = &mut self.events {
+                events.raise(self.near.counters, due.is_some());
+            }
         }
         came || went
     }

@@ -29,7 +29,7 @@ pub use shared::*;
 pub use crate::counters::{Counters, HOST_COUNTERS, HostCounters, LEVELS, OUTCOMES, RxCounters, TxCounters};
 pub use crate::limits::{HALVES, QUEUES, TAG, THREADS};
 pub use crate::lower::{Lower, LowerFrame};
-pub use nic::{Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, MACS, META};
+pub use nic::{FOLLOWS, Filter, GROUPS, HASHED, IP_BAD, IP_GOOD, L4_BAD, L4_GOOD, MACS, META, MORE};
 
 /// Puts one line into `err` and returns the errno.
 ///

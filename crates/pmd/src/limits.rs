@@ -11,6 +11,8 @@ pub const HALVES: u32 = 4096;
 const _: () = assert!(HALVES == rings::MOST_QUEUES);
 /// Bytes of a tag: number and flow.
 pub const TAG: u32 = 16;
+/// The most mbufs of a received frame, as many as a sent one may have: `RXLAB_MAX_SEGS` of the driver.
+pub(crate) const MOST_PIECES: u32 = 32;
 /// Frames that the NIC core takes at a time.
 pub(crate) const BURST: usize = 64;
 /// Wire time that the NIC core makes up for when it comes late: it may share its CPU, and a time slice of

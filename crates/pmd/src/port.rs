@@ -17,10 +17,12 @@ use packet::{Fields, Rss};
 
 use crate::args::{Args, Source};
 use crate::counters::Counters;
+use crate::engine::events::Events;
 use crate::engine::levels::Levels;
 use crate::engine::rings::Rings;
 use crate::engine::shared::SharedEngine;
 use crate::engine::tags::Tags;
+use crate::engine::vlans::Vlans;
 use crate::engine::{Engine, Far};
 use crate::error::Error;
 use crate::flows::Flows;
@@ -149,16 +151,19 @@ impl Port {
             levels,
             front,
             passes,
+            scatter: start.scatter.then_some(start.room as usize),
         };
         if start.rx_queues == 0 {
             rings.switch_rx(0, false);
         }
+        // SAFETY: as `Start` says.
+        let events = unsafe { start.events() }.map(|events| Events::new(events, self.counters));
         let tags = self.args.reorder.then(|| Tags::new(self.counters));
         // `Start` was checked: frames have 16 bits for their length.
         let max_frame = start.max_frame.try_into().unwrap_or(u16::MAX);
         let checks = Checks { max_frame, checksums: start.checksums };
         // The only hand-shake, and the last thing that may fail: a start that fails leaves nothing behind.
-        self.engine.with(|e| e.equip(rings, tags, checks))??;
+        self.engine.with(|e| e.equip(rings, tags, events, checks))??;
         Ok(hosts)
     }
 
@@ -218,12 +223,28 @@ impl Port {
         self.started(|e| e.switch_tx(queue, on))
     }
 
+    /// Sets the longest frame that a started port receives, in bytes.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    pub(crate) fn max_frame(&self, bytes: u16) -> Result<(), Error> {
+        self.engine.with(|e| e.set_max_frame(bytes))
+    }
+
     /// Sets which frames the port takes.
     ///
     /// # Errors
     /// The NIC core does not answer.
     pub(crate) fn filter(&self, filter: &Filter) -> Result<(), Error> {
         self.engine.with(|e| e.set_filter(filter))
+    }
+
+    /// Sets the VLANs whose frames pass; `None` lets all pass.
+    ///
+    /// # Errors
+    /// The NIC core does not answer.
+    pub(crate) fn vlans(&self, vlans: Option<Vlans>) -> Result<(), Error> {
+        self.engine.with(|e| e.set_vlans(vlans))
     }
 
     /// Sets key, fields and indirection table.

@@ -6,12 +6,13 @@ use std::path::Path;
 use cbindgen::{Builder, Config, EnumConfig, ExportConfig, Language, RenameRule, Style};
 
 /// Rust's names and C's.
-const NAMES: [(&str, &str); 39] = [
+const NAMES: [(&str, &str); 40] = [
     ("Args", "rxlab_args"),
     ("Buf", "uint64_t"),
     ("ChannelPort", "rxlab_channel"),
     ("Completion", "rxlab_completion"),
     ("Counters", "rxlab_counters"),
+    ("Event", "rxlab_event"),
     ("Field", "rxlab_field"),
     ("Filter", "rxlab_filter"),
     ("FlowAct", "rxlab_flow_act"),
@@ -54,6 +55,7 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         NAMES.iter().map(|(rust, c)| ((*rust).into(), (*c).into())).collect();
     rename.insert("TxQueue".into(), "rxlab_txq".into());
     rename.insert("AtomicU64".into(), "uint64_t".into());
+    rename.insert("AtomicU32".into(), "uint32_t".into());
     let constants = [
         "QUEUES",
         "THREADS",
@@ -70,8 +72,9 @@ fn generated() -> Result<String, Box<dyn std::error::Error>> {
         "FLAG",
         "LAST_MARK",
         "ELSEWHERE",
+        "VLAN_WORDS",
     ];
-    let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED", "META"];
+    let bits = ["IP_GOOD", "IP_BAD", "L4_GOOD", "L4_BAD", "HASHED", "META", "FOLLOWS", "MORE"];
     for name in constants.into_iter().chain(bits) {
         rename.insert(name.into(), format!("RXLAB_{name}"));
     }

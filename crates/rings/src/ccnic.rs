@@ -227,6 +227,7 @@ impl Spec for Sizes {
         counters: &["debts", "faults"],
         levels: &[],
         many_pollers: false,
+        queue_order: true,
         pointers: true,
         coherent: true,
         not_emulated: Some("the card below would serve the lanes to send"),

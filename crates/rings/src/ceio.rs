@@ -269,6 +269,7 @@ impl Spec for Sizes {
         counters: &["slow", "congested", "debts", "faults"],
         levels: &["nic_memory_slots", "nic_memory_most", "credits_in_use"],
         many_pollers: false,
+        queue_order: false,
         pointers: false,
         coherent: false,
         not_emulated: Some("its card keeps frames in memory of its own, which a core has not"),

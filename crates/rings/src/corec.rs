@@ -166,6 +166,7 @@ impl Spec for Sizes {
         counters: &["claims", "failed_claims", "deferred_releases", "debts", "faults"],
         levels: &[],
         many_pollers: true,
+        queue_order: true,
         pointers: false,
         coherent: false,
         not_emulated: Some(ddring::NO_POINTERS),

@@ -156,6 +156,7 @@ impl Spec for Sizes {
         counters: &["lock_taken", "lock_waits", "debts", "faults"],
         levels: &[],
         many_pollers: true,
+        queue_order: true,
         pointers: false,
         coherent: false,
         not_emulated: Some(NO_POINTERS),

@@ -187,6 +187,7 @@ impl Spec for Sizes {
         ],
         levels: &[],
         many_pollers: false,
+        queue_order: true,
         pointers: true,
         coherent: false,
         not_emulated: Some("the physical rings would hold the buffers that rest"),

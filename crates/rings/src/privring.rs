@@ -81,6 +81,7 @@ impl Spec for Sizes {
         counters: &["debts", "faults"],
         levels: &[],
         many_pollers: false,
+        queue_order: true,
         pointers: true,
         coherent: false,
         not_emulated: None,

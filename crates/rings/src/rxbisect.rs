@@ -173,6 +173,7 @@ impl Spec for Sizes {
         counters: &["foreign", "debts", "faults"],
         levels: &[],
         many_pollers: false,
+        queue_order: true,
         pointers: true,
         coherent: false,
         not_emulated: None,

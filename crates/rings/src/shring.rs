@@ -146,6 +146,7 @@ impl Spec for Sizes {
         counters: &["lock_taken", "lock_waits", "debts", "faults"],
         levels: &[],
         many_pollers: false,
+        queue_order: true,
         pointers: true,
         coherent: false,
         not_emulated: None,

@@ -33,6 +33,10 @@ dev_configure(struct rte_eth_dev *dev)
 			dev->data->dev_conf.lpbk_mode);
 		return -ENOTSUP;
 	}
+	if (dev->data->dev_conf.intr_conf.rxq)
+		return rxlab_refuse(dev, "intr_conf.rxq: Rx interrupts of a channel are");
+	if (dev->data->dev_conf.link_speeds & RTE_ETH_LINK_SPEED_FIXED)
+		return rxlab_refuse(dev, "link_speeds: a fixed speed of a channel is");
 	return rxlab_check_conf(dev);
 }
 
@@ -109,8 +113,8 @@ infos_get(struct rte_eth_dev *dev, struct rte_eth_dev_info *info)
 	info->max_tx_queues = 1;
 	info->max_mac_addrs = 1;
 	info->rx_offload_capa = RTE_ETH_RX_OFFLOAD_SCATTER;
-	info->tx_offload_capa = RXLAB_TX_OFFLOADS;
-	info->tx_queue_offload_capa = RXLAB_TX_OFFLOADS;
+	info->tx_offload_capa = RXLAB_TX_PLAIN;
+	info->tx_queue_offload_capa = RXLAB_TX_PLAIN;
 	info->speed_capa = rte_eth_speed_bitflag(d->speed, RTE_ETH_LINK_FULL_DUPLEX);
 	info->rx_desc_lim = limits;
 	info->tx_desc_lim = limits;

@@ -82,7 +82,6 @@ port_configure(uint16_t port, uint16_t rx_queues, uint16_t tx_queues, uint16_t r
 	if (ret != 0)
 		die("port %u: no information: %s\n", port, rte_strerror(-ret));
 	conf.rx_adv_conf.rss_conf.rss_hf = (RTE_ETH_RSS_IP | RTE_ETH_RSS_UDP) & info.flow_type_rss_offloads;
-	conf.rxmode.offloads = RTE_ETH_RX_OFFLOAD_SCATTER & info.rx_offload_capa;
 	conf.txmode.offloads = RTE_ETH_TX_OFFLOAD_MULTI_SEGS & info.tx_offload_capa;
 	ret = rte_eth_dev_configure(port, rx_queues, tx_queues, &conf);
 	if (ret != 0)

@@ -14,3 +14,7 @@ pub const CHECKSUMS: u32 = IP_GOOD | IP_BAD | L4_GOOD | L4_BAD;
 pub const HASHED: u32 = 1 << 20;
 /// The mark is metadata of flow rules.
 pub const META: u32 = 1 << 21;
+/// No frame of its own, but a piece that follows what came before it: the frame lies in several buffers.
+pub const FOLLOWS: u32 = 1 << 22;
+/// A piece of the frame follows, in the next buffer.
+pub const MORE: u32 = 1 << 23;

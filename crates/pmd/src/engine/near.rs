@@ -10,7 +10,9 @@ use rings::Outcome;
 
 use super::burst::Burst;
 use super::rings::Rings;
+use super::scatter;
 use super::tags::Tags;
+use super::vlans::Vlans;
 use crate::counters::{Counters, add};
 use crate::flows::Flows;
 use crate::limits::{BURST, TAG};
@@ -19,8 +21,12 @@ use crate::limits::{BURST, TAG};
 pub(super) struct Near {
     /// Between start and reset.
     pub(super) rings: Option<Rings>,
+    /// Whether bursts take the way of [`receive_apart`](Near::receive_apart) whatever the rules are.
+    pub(super) apart: bool,
     /// Judges the order of forwarded frames, if asked for.
     pub(super) tags: Option<Tags>,
+    /// The VLANs whose frames pass, if not all do.
+    pub(super) vlans: Option<Vlans>,
     pub(super) pipeline: Pipeline<Rss>,
     /// Rules that come before steering.
     pub(super) flows: Arc<Flows>,
@@ -30,10 +36,16 @@ pub(super) struct Near {
 }
 
 impl Near {
+    /// What a burst asks of the port is known beforehand: a port of which nothing is asked has one look at it all.
+    pub(super) fn choose_way(&mut self) {
+        let scatters = self.rings.as_ref().is_some_and(|rings| rings.scatter.is_some());
+        self.apart = scatters || self.tags.is_some() || self.vlans.is_some();
+    }
+
     /// Takes at most [`BURST`] frames from the wire; how many were delivered.
     #[inline(always)]
     pub(super) fn receive<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
-        if self.tags.is_some() | self.flows.active() {
+        if self.apart | self.flows.active() {
             return self.receive_apart(frames);
         }
         let Near { rings: Some(rings), pipeline, counters, .. } = self else { return 0 };
@@ -47,11 +59,22 @@ impl Near {
         rings.deliver(counters, &burst)
     }
 
-    /// [`receive`](Self::receive) where there are flow rules, or tags before frames.
+    /// [`receive`](Self::receive) where there are flow rules, tags before frames, VLANs that do not pass, or frames in several
+    /// buffers.
     #[inline(never)]
     fn receive_apart<'a>(&mut self, frames: impl Iterator<Item = Incoming<'a>>) -> usize {
-        let Near { rings: Some(rings), tags, pipeline, flows, edited, counters } = self else { return 0 };
-        let frames: ArrayVec<Incoming<'a>, BURST> = frames.take(BURST).collect();
+        let Near { rings: Some(rings), tags, vlans, pipeline, flows, edited, counters, .. } = self else {
+            return 0;
+        };
+        let bars = |f: &Incoming<'_>| vlans.as_ref().is_some_and(|vlans| vlans.bar(f));
+        let may_pass = |f: &Incoming<'_>| {
+            let barred = bars(f);
+            if barred {
+                refuse(counters, Outcome::Filtered);
+            }
+            !barred
+        };
+        let frames: ArrayVec<Incoming<'a>, BURST> = frames.take(BURST).filter(may_pass).collect();
         let mut passed = ArrayVec::<(Class, Incoming<'a>, Range<usize>), BURST>::new();
         edited.clear();
         let pass = |f: &Incoming<'a>, admitted: Admitted| match admitted {
@@ -74,9 +97,10 @@ impl Near {
                 bytes => (class, Incoming::whole(bytes, bytes.len() as u32)),
             })
             .collect();
-        match tags {
-            Some(tags) => deliver_tagged(rings, tags, counters, &passed),
-            None => {
+        match (tags, rings.scatter) {
+            (Some(tags), _) => deliver_tagged(rings, tags, counters, &passed),
+            (None, Some(room)) => scatter::deliver(rings, counters, &passed, room),
+            (None, None) => {
                 let mut burst = Burst::new();
                 passed.iter().for_each(|(class, f)| burst.push(class.queue, class.frame(f)));
                 rings.deliver(counters, &burst)

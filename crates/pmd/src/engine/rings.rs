@@ -1,12 +1,13 @@
 //! The NIC halves of a port's rings, between start and reset.
 
+use memory::Ps;
 use memory::native::Foreign;
 use rings::{AnyNic, AnyTxNic, Frame, Nic, Outcome, TxNic};
 
 use super::burst::Burst;
 use super::levels::Levels;
 use crate::View;
-use crate::counters::{Counters, add};
+use crate::counters::{Counters, RxCounters, add};
 use crate::halves::RxHalves;
 use crate::limits::{BURST, QUEUES};
 
@@ -23,6 +24,8 @@ pub(crate) struct Rings {
     pub(crate) front: u16,
     /// Whether descriptors name buffers that the port below gets, not bytes to copy.
     pub(crate) passes: bool,
+    /// Bytes of frame that a buffer holds, where a longer frame lies in several.
+    pub(crate) scatter: Option<usize>,
 }
 
 impl Rings {
@@ -53,10 +56,12 @@ impl Rings {
         }
     }
 
-    /// Sends the notices that are due.
-    pub(super) fn poll(&mut self, counters: &Counters) {
-        self.nic.poll(&mut self.m);
+    /// Sends the notices that are due; when those that are held back will be.
+    #[inline(always)]
+    pub(super) fn poll(&mut self, counters: &Counters) -> Option<Ps> {
+        let due = self.nic.poll(&mut self.m);
         self.levels.look(&self.nic, counters);
+        due
     }
 
     /// Stops all queues: the host halves may drain.
@@ -88,8 +93,7 @@ impl Rings {
         let delivered = fates().filter(|(_, o)| **o == Outcome::Delivered);
         let bytes = delivered.clone().map(|(f, _)| u64::from(f.len() - front)).sum();
         let stored = delivered.count();
-        add(&counters.outcome[Outcome::Delivered as usize], stored as u64);
-        add(&counters.bytes, bytes);
+        count_delivered(counters, stored, bytes);
         if stored < frames.len() {
             for (_, outcome) in fates().filter(|(_, o)| **o != Outcome::Delivered) {
                 add(&counters.outcome[*outcome as usize], 1);
@@ -97,4 +101,33 @@ impl Rings {
         }
         stored
     }
+
+    /// Stores the pieces of one frame of `len` bytes, each in a buffer, up to the first that finds none, and counts what
+    /// became of the frame; whether it was delivered. A queue thus gets all pieces of a frame, or the first of them and then
+    /// another frame's first: its core knows by that which frames are whole.
+    pub(super) fn store_pieces<'a>(
+        &mut self,
+        counters: &Counters,
+        queue: u16,
+        len: u32,
+        pieces: impl Iterator<Item = Frame<'a>>,
+    ) -> bool {
+        let counters = &counters.rx[usize::from(queue).min(QUEUES - 1)];
+        for piece in pieces {
+            let mut outcome = [Outcome::RingFull];
+            self.nic.deliver(&mut self.m, self.halves.first(queue), &[piece], &mut outcome);
+            if outcome[0] != Outcome::Delivered {
+                add(&counters.outcome[outcome[0] as usize], 1);
+                return false;
+            }
+        }
+        count_delivered(counters, 1, len.into());
+        true
+    }
+}
+
+#[inline(always)]
+fn count_delivered(counters: &RxCounters, frames: usize, bytes: u64) {
+    add(&counters.outcome[Outcome::Delivered as usize], frames as u64);
+    add(&counters.bytes, bytes);
 }

@@ -149,6 +149,16 @@ pub unsafe extern "C" fn rxlab_args_emulate(args: *const Args) -> bool {
     unsafe { (*args).emulate }
 }
 
+/// Why no frame of the port may lie in several mbufs; NULL if it may.
+///
+/// # Safety
+/// `args` is from [`rxlab_args_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_args_one_mbuf(args: *const Args) -> *const c_char {
+    // SAFETY: the caller's.
+    unsafe { (*args).one_mbuf() }.map_or(core::ptr::null(), |why| why.as_ptr())
+}
+
 /// The interface's name.
 ///
 /// # Safety

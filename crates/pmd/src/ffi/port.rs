@@ -8,6 +8,9 @@ use super::nic_core::NicCoreHandle;
 use super::{code, done, fail, string};
 use crate::args::Args;
 use crate::counters::Counters;
+pub use crate::engine::events::Event;
+pub use crate::engine::vlans::VLAN_WORDS;
+use crate::engine::vlans::Vlans;
 use crate::lower::Lower;
 pub use crate::port::{Port, Start};
 use crate::queue::{RxQueue, TxQueue};
@@ -101,6 +104,29 @@ pub unsafe extern "C" fn rxlab_port_lower(port: *mut Port, lower: *const Lower) 
 pub unsafe extern "C" fn rxlab_port_filter(port: *mut Port, filter: *const Filter) -> c_int {
     // SAFETY: the caller's.
     code(unsafe { (*port).filter(&*filter) })
+}
+
+/// Sets the longest frame that a started port receives, in bytes: no longer than its buffers take as it was started.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_max_frame(port: *mut Port, bytes: u16) -> c_int {
+    // SAFETY: the caller's.
+    code(unsafe { (*port).max_frame(bytes) })
+}
+
+/// Sets the VLANs whose frames pass, a bit for each in `VLAN_WORDS` words; `NULL` lets all pass.
+///
+/// # Safety
+/// `port` is from [`rxlab_port_new`]; `bits` is null or has so many words.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn rxlab_port_vlans(port: *mut Port, bits: *const u64) -> c_int {
+    // SAFETY: the caller's.
+    unsafe {
+        let bits = bits.cast::<[u64; VLAN_WORDS]>().as_ref();
+        code((*port).vlans(bits.map(Vlans::new)))
+    }
 }
 
 /// Sets key, fields and indirection table.

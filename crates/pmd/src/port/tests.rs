@@ -66,7 +66,9 @@ fn sizes(rx_queues: u16) -> Start {
         data_offset: 256,
         room: 2048,
         max_frame: 1518,
+        scatter: false,
         checksums: false,
+        events: core::ptr::null(),
         memory: core::ptr::null_mut(),
         bytes: 0,
     }

@@ -85,6 +85,8 @@ impl Drop for Core {
 pub(crate) struct Device {
     pub(crate) handle: *mut Port,
     pub(crate) counters: &'static Counters,
+    /// Bytes of a buffer, where a longer frame lies in several.
+    pub(crate) pieces: Option<u32>,
     memory: Option<(*mut u8, Layout)>,
 }
 
@@ -114,7 +116,7 @@ impl Device {
         // SAFETY: from `rxlab_args_new`.
         unsafe { rxlab_args_free(parsed) };
         // SAFETY: nobody frees it; a test may leak it.
-        made.map(|()| Device { handle, counters: unsafe { &*counters }, memory: None })
+        made.map(|()| Device { handle, counters: unsafe { &*counters }, pieces: None, memory: None })
     }
 
     /// Starts with equal queues and fills them from `pool`.
@@ -135,9 +137,11 @@ impl Device {
             rx_desc: desc,
             tx_desc: desc,
             data_offset: OFFSET as u32,
-            room: ROOM as u32,
+            room: self.pieces.unwrap_or(ROOM as u32),
             max_frame: ROOM as u32,
+            scatter: self.pieces.is_some(),
             checksums: false,
+            events: std::ptr::null(),
             memory: std::ptr::null_mut(),
             bytes: 0,
         };

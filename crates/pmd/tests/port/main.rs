@@ -7,6 +7,7 @@ mod driver;
 mod flows;
 mod malformed;
 mod rates;
+mod scattered;
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

@@ -48,6 +48,8 @@ pub struct About {
     pub levels: &'static [&'static str],
     /// Whether several cores may poll one ring, and receive each other's frames ([`Parameters::pollers`]).
     pub many_pollers: bool,
+    /// Whether one poller receives a queue's frames in the order in which the NIC half got them; else those of each flow alone.
+    pub queue_order: bool,
     /// Whether its NIC half may pass a frame by pointer ([`crate::Rest::Buffer`]), as an emulated NIC does.
     pub pointers: bool,
     /// Whether its NIC takes part in the host's cache coherence: a core that plays it does, a card behind PCIe does not.

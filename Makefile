@@ -136,6 +136,11 @@ why: packages build dpdk ## Ask eight staged programs why they drop, and run the
 	  RXLAB_SAID=$$said dpdk/tests/run '^(why|tutorial)'; cat $$said; rm $$said; } > docs/results/why.txt
 why: PACKAGES += openvswitch-switch-dpdk iproute2 iputils-ping
 
+# A minute. With OLD=FILE, another build beside it.
+instructions: toolchain packages build ## Where the instructions of a modelled frame go, into docs/results/model-instructions.txt
+	@{ $(call heading,crates,$(with_rustc),experiments/instructions.py $(RXLAB) $(OLD)); echo; \
+	  experiments/instructions.py $(RXLAB) $(OLD); } > docs/results/model-instructions.txt
+
 # Some five minutes. A change that moves a digest on purpose says so and writes the file anew: same.py --write.
 same: toolchain packages build ## Did a result change? Digests of fixed commands and instructions against experiments/same.txt
 	experiments/same.py $(RXLAB) $(if $(TRACES),--traces $(TRACES)) --counts

@@ -49,11 +49,21 @@ impl Headers {
         Headers { bytes: [0; SEEN], seen, len: c.len, parsed: Parsed::default(), now, dirty }
     }
 
-    /// Reads the headers to where they stay. A function that returned them would copy all their bytes.
+    /// Reads the headers to where they stay; whether they are the usual ones. A function that returned them would copy all
+    /// their bytes. What is done with usual headers in the same function is compiled for them: they lie at fixed places.
     #[inline(always)]
-    pub fn load<M: Memory>(&mut self, m: &mut M, frames: M::Buffers, c: &Completion) {
+    pub fn load<M: Memory>(&mut self, m: &mut M, frames: M::Buffers, c: &Completion) -> bool {
         m.get(frames, c.buf, 0, &mut self.bytes[..self.seen], self.seen as u32);
-        self.parsed = packet::parse(&self.bytes[..self.seen]);
+        match packet::usual(&self.bytes[..self.seen]) {
+            Some(parsed) => {
+                self.parsed = parsed;
+                true
+            }
+            None => {
+                self.parsed = packet::parse(&self.bytes[..self.seen]);
+                false
+            }
+        }
     }
 
     /// Writes back what has changed.

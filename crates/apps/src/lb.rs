@@ -77,7 +77,7 @@ impl<M: Memory, T: FlowTable<M>> App<M> for Lb<T> {
         self.cycles
     }
 
-    #[inline]
+    #[inline(always)]
     fn frame(&mut self, m: &mut M, _: &Packet<M>, headers: &mut Headers) -> Verdict {
         let Some(key) = headers.key() else { return Verdict::Pass };
         if !headers.hop() {

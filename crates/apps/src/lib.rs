@@ -47,6 +47,23 @@ pub struct Packet<M: Memory> {
     pub len: u16,
 }
 
+/// What an application does with a frame whose headers are not the usual ones.
+#[inline(never)]
+fn unusual<M: Memory, A: App<M> + ?Sized>(
+    app: &mut A,
+    m: &mut M,
+    packet: &Packet<M>,
+    headers: &mut Headers,
+) -> Verdict {
+    if headers.is_bad() {
+        Verdict::Drop(Cause::BadHeader)
+    } else if headers.is_ip() {
+        app.frame(m, packet, headers)
+    } else {
+        Verdict::Pass
+    }
+}
+
 /// What an application does to packets.
 pub trait App<M: Memory> {
     /// CPU cycles per frame beside the memory accesses that the application makes.
@@ -75,13 +92,11 @@ pub trait App<M: Memory> {
             headers::metadata(m, frames, c);
             m.work(self.cycles());
             let mut headers = Headers::of(c, now);
-            headers.load(m, frames, c);
-            let verdict = if headers.is_bad() {
-                Verdict::Drop(Cause::BadHeader)
-            } else if headers.is_ip() {
-                self.frame(m, &Packet { frames, buf: c.buf, len: c.len }, &mut headers)
+            let packet = Packet { frames, buf: c.buf, len: c.len };
+            let verdict = if headers.load(m, frames, c) {
+                self.frame(m, &packet, &mut headers)
             } else {
-                Verdict::Pass
+                unusual(self, m, &packet, &mut headers)
             };
             if matches!(verdict, Verdict::Send | Verdict::Reply(_) | Verdict::Gather(..)) {
                 headers.store(m, frames, c);

@@ -191,7 +191,7 @@ impl<M: Memory, T: FlowTable<M>> App<M> for Nat<T> {
         self.cycles
     }
 
-    #[inline]
+    #[inline(always)]
     fn frame(&mut self, m: &mut M, _: &Packet<M>, headers: &mut Headers) -> Verdict {
         let (Some(to), Some(key)) = (headers.ipv4(End::Destination), headers.key()) else {
             return Verdict::Pass;

@@ -90,7 +90,7 @@ impl<M: Memory> App<M> for Nf<M> {
         self.cycles
     }
 
-    #[inline]
+    #[inline(always)]
     fn frame(&mut self, m: &mut M, packet: &Packet<M>, headers: &mut Headers) -> Verdict {
         for _ in 0..self.reads {
             let at = (u128::from(self.state) * u128::from(WORDS)) >> 64;

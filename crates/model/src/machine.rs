@@ -311,13 +311,9 @@ impl Machine {
     fn simulate_dma(&mut self, first: u32, last: u32, at: u64, mut access: impl FnMut(&mut Hierarchy, u32)) {
         let before = self.hierarchy.dram_lines();
         let mut from = first;
-        while from <= last {
-            let mut sampled = self.hierarchy.sample().among(from, last);
-            while sampled != 0 {
-                access(&mut self.hierarchy, from + sampled.trailing_zeros());
-                sampled &= sampled - 1;
-            }
-            from += 64;
+        while let Some(line) = self.hierarchy.sample().first(from, last) {
+            access(&mut self.hierarchy, line);
+            from = line + 1;
         }
         self.charge(before, at);
         if self.nodes.apart {

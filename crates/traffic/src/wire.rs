@@ -113,8 +113,8 @@ impl Wire {
     /// Sends a frame that is due at `due` ps, or as soon as the wire is free; when its last bit arrives.
     #[inline]
     pub(crate) fn send(&mut self, due: f64, len: u16) -> u64 {
-        // Conversions saturate: a time past 2^64 ps (213 days) stays there.
-        let start = (due as u64).max(self.free);
+        // Signed conversions: the processor has an instruction for them. A time past 2^63 ps (106 days) stays there.
+        let start = (due as i64 as u64).max(self.free);
         if self.last.0 != len {
             self.last = (len, time(len, self.ps_per_byte));
         }

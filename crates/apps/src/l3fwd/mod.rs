@@ -53,7 +53,7 @@ impl<M: Memory> App<M> for L3fwd<M> {
         AHEAD
     }
 
-    #[inline]
+    #[inline(always)]
     fn frame(&mut self, m: &mut M, _: &Packet<M>, headers: &mut Headers) -> Verdict {
         if !headers.hop() {
             return Verdict::Drop(Cause::TtlExpired);

@@ -36,11 +36,11 @@ impl BufferMemory {
 
     /// A NIC has written the frame in `buf`; it came at `stamp`, from `origin`.
     #[inline(always)]
-    pub(crate) fn arrived(&mut self, b: PoolId, buf: Buf, stamp: u64, origin: Origin) {
+    pub(crate) fn arrived(&mut self, b: PoolId, buf: Buf, stamp: u64, origin: &Origin) {
         let puts = self.puts as u32;
         let frames = self.of_mut(b);
         if let Some(kept) = frames.origins.get_mut(buf.0 as usize) {
-            *kept = origin;
+            *kept = *origin;
         }
         let kept = &mut frames.kept[buf.0 as usize];
         kept.stamp = stamp;

@@ -11,12 +11,16 @@ use crate::mix::mix;
 const BITS: u32 = 10;
 /// Lines that differ in these bits.
 const LINES: u32 = 1 << BITS;
+/// So many lines further, or more.
+const FAR: u8 = u8::MAX;
+
 /// The lines that are simulated.
 #[derive(Clone)]
 pub(crate) struct Sample {
     one_in: u32,
-    /// A bit for every value of the low line bits.
-    map: [u64; (LINES / 64) as usize],
+    /// For every value of the low line bits, how many lines further the next simulated one is, 255 where it is as far or
+    /// further: one look tells of a run of lines whether any is simulated, and which.
+    next: [u8; LINES as usize],
     /// How many smaller values of the low line bits are simulated, and the bits of such a count.
     ranks: [u16; LINES as usize],
     shift: u32,
@@ -30,18 +34,24 @@ impl Sample {
         // The same number of pairs for every seed: those with the smallest hashes.
         let mut order: Vec<u32> = (0..pairs).collect();
         order.sort_by_key(|p| (mix(seed ^ 0x5a3e ^ u64::from(*p) << 32), *p));
-        let mut map = [0u64; (LINES / 64) as usize];
+        let mut chosen = [false; LINES as usize];
         for p in order.into_iter().take((pairs / one_in) as usize) {
-            let line = p * 2;
-            map[(line / 64) as usize] |= 3 << (line % 64);
+            chosen[2 * p as usize..2 * p as usize + 2].fill(true);
         }
         let mut ranks = [0; LINES as usize];
         let mut before = 0;
-        for (low, rank) in ranks.iter_mut().enumerate() {
+        for (rank, chosen) in ranks.iter_mut().zip(chosen) {
             *rank = before;
-            before += (map[low / 64] >> (low % 64) & 1) as u16;
+            before += u16::from(chosen);
         }
-        Sample { one_in, map, ranks, shift: BITS - one_in.trailing_zeros() }
+        let mut next = [FAR; LINES as usize];
+        // Twice around: the next one behind the last values is among the first.
+        let mut further = FAR;
+        for low in (0..LINES as usize).rev().cycle().take(2 * LINES as usize) {
+            further = if chosen[low] { 0 } else { further.saturating_add(1) };
+            next[low] = further;
+        }
+        Sample { one_in, next, ranks, shift: BITS - one_in.trailing_zeros() }
     }
 
     /// Lines that one of these stands for.
@@ -67,8 +77,12 @@ impl Sample {
     /// Whether a line is simulated.
     #[inline(always)]
     pub(crate) fn has(&self, line: u32) -> bool {
-        let low = line % LINES;
-        self.map[(low / 64) as usize] >> (low % 64) & 1 == 1
+        self.further(line) == 0
+    }
+
+    #[inline(always)]
+    fn further(&self, line: u32) -> u32 {
+        self.next[(line % LINES) as usize].into()
     }
 
     /// The number of simulated lines below `line`: what is kept by line lies densely by it.
@@ -80,18 +94,19 @@ impl Sample {
     /// Whether any line from `first` to `last` may be simulated: of a frame's, less than one is.
     #[inline(always)]
     pub(crate) fn may_have(&self, first: u32, last: u32) -> bool {
-        last - first >= 64 || self.among(first, last) != 0
+        self.further(first) <= last - first
     }
 
-    /// Which of the lines from `from` to `last`, 64 at the most, are simulated: a bit each, `from` lowest.
+    /// The first simulated line from `from` to `last`.
     #[inline(always)]
-    pub(crate) fn among(&self, from: u32, last: u32) -> u64 {
-        let low = from % LINES;
-        let (word, bit) = ((low / 64) as usize, low % 64);
-        let next = self.map[(word + 1) % self.map.len()];
-        // Two shifts: one by 64 is not allowed.
-        let lines = self.map[word] >> bit | next << 1 << (63 - bit);
-        lines & u64::MAX >> (63 - (last - from).min(63))
+    pub(crate) fn first(&self, mut from: u32, last: u32) -> Option<u32> {
+        while from <= last {
+            match self.further(from) {
+                0 => return Some(from),
+                further => from += further,
+            }
+        }
+        None
     }
 }
 
@@ -105,9 +120,14 @@ mod tests {
             let sample = Sample::new(one_in, 7);
             let lines = (0..4 * LINES).filter(|l| sample.has(*l));
             assert!(lines.map(|l| sample.rank(l)).eq(0..4 * LINES / one_in));
-            for (from, more) in [(0, 63), (5, 23), (64, 0), (1000, 63), (2047, 1)] {
-                let bits = (0..=more).filter(|i| sample.has(from + i)).fold(0, |bits, i| bits | 1 << i);
-                assert_eq!(sample.among(from, from + more), bits, "{from} and {more} more");
+            for (from, more) in [(0, 63), (5, 23), (64, 0), (1000, 63), (2047, 1), (3, 3000)] {
+                let simulated: Vec<u32> = (from..=from + more).filter(|line| sample.has(*line)).collect();
+                let last = from + more;
+                let found: Vec<u32> =
+                    std::iter::successors(sample.first(from, last), |line| sample.first(line + 1, last))
+                        .collect();
+                assert_eq!(found, simulated, "{from} and {more} more");
+                assert!(found.is_empty() || sample.may_have(from, from + more), "{from} and {more} more");
             }
         }
     }

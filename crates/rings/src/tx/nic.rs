@@ -54,6 +54,8 @@ struct Seat<Q> {
     queue: Q,
     /// Bits per second on the wire.
     limit: Option<u64>,
+    /// Bytes of the last frame, and its time at that rate: the next one is often as long, and a division takes long.
+    last: (u64, Ps),
     /// The next frame may not start before.
     due: Ps,
     stopped: bool,
@@ -61,7 +63,7 @@ struct Seat<Q> {
 
 impl<M: Memory, Q: Collects<M>> NicTx<M, Q> {
     pub(crate) fn new(queues: Vec<Q>, complete_every: u32) -> NicTx<M, Q> {
-        let seat = |queue| Seat { queue, limit: None, due: Ps::ZERO, stopped: false };
+        let seat = |queue| Seat { queue, limit: None, last: (0, Ps::ZERO), due: Ps::ZERO, stopped: false };
         let seats = queues.into_iter().map(seat).collect();
         NicTx { seats, turn: 0, complete_every: u64::from(complete_every), memory: PhantomData }
     }
@@ -80,8 +82,16 @@ impl<Q> Seat<Q> {
     #[inline(always)]
     fn starts<M: Memory>(&mut self, m: &mut M, segments: &[Segment]) {
         if let Some(rate) = self.limit {
-            let bytes = WIRE + segments.iter().map(|s| u64::from(s.len)).sum::<u64>();
-            let span = Ps(span(bytes, rate));
+            let bytes = WIRE
+                + match segments {
+                    // Most frames: a sum over any number is compiled for many.
+                    [one] => u64::from(one.len),
+                    all => all.iter().map(|s| u64::from(s.len)).sum::<u64>(),
+                };
+            if self.last.0 != bytes {
+                self.last = (bytes, Ps(span(bytes, rate)));
+            }
+            let span = self.last.1;
             // A frame that was collected late by less than its own time does not delay the next.
             self.due = self.due.max(m.now().saturating_sub(span)) + span;
         }
@@ -92,6 +102,7 @@ impl<M: Memory, Q: Collects<M>> TxNic<M> for NicTx<M, Q> {
     fn limit(&mut self, queue: u16, bits_per_s: Option<u64>) {
         if let Some(seat) = self.seats.get_mut(usize::from(queue)) {
             seat.limit = bits_per_s.map(|b| b.max(1));
+            seat.last = (0, Ps::ZERO);
             seat.due = Ps::ZERO;
         }
     }

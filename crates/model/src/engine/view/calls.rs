@@ -222,18 +222,17 @@ impl Memory for View {
         if self.me.agent.is_core() {
             return self.put_frame(b, buf, (off, len), (first, lines));
         }
-        let (stamp, origin, came) = self.frame_in_hand();
+        if self.engines.carried.is_some() {
+            return self.put_carried(b, buf, (off, len), (first, lines));
+        }
         let machine = self.machine();
-        machine.buffers.arrived(b, buf, stamp, origin);
+        machine.buffers.arrived(b, buf, self.stamp, &self.origin);
         if self.me.core.is_some() {
             self.clock += u64::from(lines) * machine.costs.copy_line;
             return self.put_frame(b, buf, (off, len), (first, lines));
         }
         let partial = !(off + len).is_multiple_of(64);
         machine.dma_write(first, lines, partial, at);
-        if let Some(came) = came {
-            return self.drain_to_host(came, len);
-        }
         self.clock = machine.links[self.me.port as usize].write(at, u64::from(len));
     }
 

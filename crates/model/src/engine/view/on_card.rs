@@ -50,8 +50,8 @@ impl View {
             }
             return;
         }
-        let (stamp, origin, _) = self.frame_in_hand();
-        self.machine().buffers.arrived(b, buf, stamp, origin);
+        let (stamp, origin, _) = self.engines.carried.take().unwrap_or((self.stamp, self.origin, 0));
+        self.machine().buffers.arrived(b, buf, stamp, &origin);
         if let Some(memory) = self.nic_memory(b) {
             let [left, there] = memory.write(at, len.into());
             self.engines.written = left;
@@ -89,19 +89,32 @@ impl View {
         self.engines.carried = Some((frames.kept[buf.0 as usize].stamp, origin, came));
     }
 
-    /// The frame that the card has read from its own memory, all of it by `came`, goes to the host.
+    /// The frame that the card has read from its own memory goes to a buffer of the host: `len` bytes of it at `off`, in
+    /// `lines` from `first` on.
     #[cold]
-    pub(super) fn drain_to_host(&mut self, came: u64, len: u32) {
-        let at = self.clock;
-        let left = self.machine().links[self.me.port as usize].write_beside(Beside::Drain, at, len.into());
+    pub(super) fn put_carried(
+        &mut self,
+        b: PoolId,
+        buf: Buf,
+        (off, len): (u32, u32),
+        (first, lines): (u32, u32),
+    ) {
+        let Some((stamp, origin, came)) = self.engines.carried.take() else { return };
+        let (at, port) = (self.clock, self.me.port as usize);
+        let machine = self.machine();
+        machine.buffers.arrived(b, buf, stamp, &origin);
+        machine.dma_write(first, lines, !(off + len).is_multiple_of(64), at);
+        let left = machine.links[port].write_beside(Beside::Drain, at, len.into());
         self.engines.moved = Some(left.max(came));
     }
 
-    /// When the frame came that the card writes next, and from where: the one that it has read from its own memory, with
-    /// when that is done, or the one on the wire.
-    #[inline(always)]
-    pub(super) fn frame_in_hand(&mut self) -> (u64, Origin, Option<u64>) {
-        let wire = (self.stamp, self.origin, None);
-        self.engines.carried.take().map_or(wire, |(stamp, origin, came)| (stamp, origin, Some(came)))
+    /// The card writes words behind a frame that it has moved; when they show.
+    #[cold]
+    pub(super) fn write_behind_moved(&mut self, line: u32, bytes: u64, behind: u64) -> u64 {
+        let moved = self.engines.moved.take().unwrap_or(0);
+        self.write_line(line, bytes, true);
+        let shown = (moved.max(self.clock) + self.machine().costs.write).max(behind);
+        self.engines.shown = shown;
+        shown
     }
 }

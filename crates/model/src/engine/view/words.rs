@@ -124,13 +124,12 @@ impl View {
                 return None;
             }
             end = self.clock;
-            let moved = self.engines.moved.take();
-            self.write_line(line, bytes, moved.is_some());
-            let left = moved.map_or(self.clock, |moved| moved.max(self.clock));
-            visible = (left + self.machine().costs.write).max(behind);
-            if moved.is_some() {
-                self.engines.shown = visible;
-            }
+            visible = if self.engines.moved.is_some() {
+                self.write_behind_moved(line, bytes, behind)
+            } else {
+                self.write_line(line, bytes, false);
+                (self.clock + self.machine().costs.write).max(behind)
+            };
         }
         let me = self.me.who;
         self.line(line).wrote(me, end, visible);
@@ -245,7 +244,7 @@ impl View {
 
     /// A card writes `bytes` of words, by an engine `beside` its pipeline or by itself.
     #[inline(never)]
-    fn write_line(&mut self, line: u32, bytes: u64, beside: bool) {
+    pub(super) fn write_line(&mut self, line: u32, bytes: u64, beside: bool) {
         let (at, port) = (self.clock, self.me.port as usize);
         let machine = self.machine();
         machine.dma_write(line, 1, bytes < 64, at);

@@ -16,6 +16,7 @@ mod schema;
 mod tcp;
 mod trace;
 mod why;
+pub(crate) mod words;
 
 use clap::Subcommand;
 

@@ -37,8 +37,6 @@ fn list() -> Result<(), Fail> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn with_json(command: &clap::Command, path: &str, found: &mut Vec<String>) {
@@ -53,7 +51,7 @@ mod tests {
     #[test]
     fn every_command_with_json_has_a_schema() {
         let mut found = Vec::new();
-        with_json(&crate::Cli::command(), "", &mut found);
+        with_json(&crate::call::command(), "", &mut found);
         found.sort();
         let described: Vec<&str> = schema::all().unwrap().into_iter().map(|(command, _)| command).collect();
         assert_eq!(found, described);

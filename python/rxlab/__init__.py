@@ -1,0 +1,1 @@
+from rxlab._native import *

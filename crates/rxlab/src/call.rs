@@ -30,7 +30,7 @@ pub fn main() -> ExitCode {
             if !cli.no_cache {
                 kept::keep();
             }
-            cli.command.run()
+            cli.command.run(&cli::command())
         }
         Err(error) => cli::refused(&error).map(|()| Outcome::Done),
     };
@@ -111,7 +111,7 @@ pub fn call(asked: Asked) -> Result<Answer, Ended> {
         .start_handler(move |_| caller::serve(Arc::clone(&served)))
         .build()
         .map_err(|e| Ended::Refused(format!("threads: {e}")))?;
-    let done = catch_unwind(AssertUnwindSafe(|| pool.install(|| cli.command.run())));
+    let done = catch_unwind(AssertUnwindSafe(|| pool.install(|| cli.command.run(&cli::command()))));
     let (printed, notes) = caller.said();
     match done {
         Err(fault) => Err(Ended::Died(told(fault.as_ref()))),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike, fspath
-from typing import Any, TypeAlias, TypeVar, overload
+from typing import Any, TypeAlias, TypeVar
 
 import msgspec
 
@@ -16,6 +16,7 @@ from rxlab.result import Result, Results
 Progress: TypeAlias = "bool | Callable[[str, int, int | None], object]"
 """True for a bar, or a function that is called with what is done, how much of it, and of how much where that is known."""
 
+A = TypeVar("A")
 T = TypeVar("T", bound=Result)
 RxlabError = _native.RxlabError
 
@@ -81,40 +82,39 @@ def _word(name: str, value: Any) -> str:
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
-@overload
-def run(command: str, given: Mapping[str, Any], kind: type[T], *, many: bool, threads: int | None, progress: Progress) -> Any: ...
-@overload
-def run(command: str, given: Mapping[str, Any]) -> Any: ...
-def run(
-    command: str,
-    given: Mapping[str, Any],
-    kind: type[T] | None = None,
-    *,
-    many: bool = False,
-    threads: int | None = None,
-    progress: Progress = False,
-) -> Any:
-    """Runs any command that has `--json`, with its options by name.
-
-    Without `kind` the answer is what the JSON is: dictionaries and lists.
+def run(command: str, given: Mapping[str, Any], *, threads: int | None = None, progress: Progress = False) -> Any:
+    """Runs any command that has `--json`, with its options by name; the answer is what the JSON is.
 
     Raises:
         RxlabError: what was wrong, where, and what is allowed.
         ConditionMet: a condition of `fail_if` is met.
         KeyboardInterrupt: once the runs of the model that are under way have ended.
     """
+    return _met(msgspec.json.decode, *_said(command, given, threads, progress))
+
+
+def ask(command: str, given: Mapping[str, Any], kind: type[T], threads: int | None, progress: Progress) -> T:
+    """The same, for an answer that is an object of a class."""
+    return _met(lambda text: msgspec.json.decode(text, type=kind), *_said(command, given, threads, progress))
+
+
+def ask_all(command: str, given: Mapping[str, Any], kind: type[T], threads: int | None, progress: Progress) -> Results[T]:
+    """The same, for several objects."""
+    many: Any = list[kind]  # type: ignore[valid-type]
+    return _met(lambda text: Results(msgspec.json.decode(text, type=many)), *_said(command, given, threads, progress))
+
+
+def _said(command: str, given: Mapping[str, Any], threads: int | None, progress: Progress) -> tuple[str, str | None]:
     words = command_line(command, given)
     with listener(progress) as hears:
         text, notes, met = _native.call(words, threads=threads, progress=hears)
     for note in notes:
-        warnings.warn(note, RxlabWarning, stacklevel=3)
-    answer: Any
-    if kind is None:
-        answer = msgspec.json.decode(text)
-    elif many:
-        answer = Results(msgspec.json.decode(text, type=list[kind]))  # type: ignore[valid-type]
-    else:
-        answer = msgspec.json.decode(text, type=kind)
+        warnings.warn(note, RxlabWarning, stacklevel=4)
+    return text, met
+
+
+def _met(read: Callable[[str], A], text: str, met: str | None) -> A:
+    answer = read(text)
     if met is not None:
         raise ConditionMet(met, answer)
     return answer

@@ -5,7 +5,7 @@ Written by tools/generate.py: what is changed here by hand is lost."""
 from collections.abc import Sequence
 from os import PathLike
 
-from rxlab.call import Progress, run
+from rxlab.call import Progress, ask, ask_all
 from rxlab.result import Results
 from rxlab.results import (
     Advice, Comparison, DetectedProfile, Experiment, ExperimentEntry, FlowAdvice,
@@ -176,7 +176,7 @@ def compare(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "compare",
         {"pcap": pcap, "allow_truncated": allow_truncated, "workload": workload, "rate": rate, "arrivals":
         arrivals, "steer": steer, "server": server, "cores": cores, "ports": ports, "port_load": port_load,
@@ -189,10 +189,7 @@ def compare(
         "placements": placements, "frames": frames, "limit_ms": limit_ms, "window": window, "interfaces":
         interfaces, "best": best, "order": order, "other_arrivals": other_arrivals, "sweep": sweep, "no_search":
         no_search, "fail_if": fail_if, "verbose": verbose, "html": html, "no_cache": no_cache},
-        Comparison,
-        many=False,
-        threads=threads,
-        progress=progress,
+        Comparison, threads, progress,
     )
 
 
@@ -334,7 +331,7 @@ def advise(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "advise",
         {"pcap": pcap, "allow_truncated": allow_truncated, "workload": workload, "rate": rate, "arrivals":
         arrivals, "steer": steer, "server": server, "cores": cores, "ports": ports, "port_load": port_load,
@@ -346,10 +343,7 @@ def advise(
         rule_core, "resolution": resolution, "trial_ms": trial_ms, "seed": seed, "sampling": sampling,
         "placements": placements, "frames": frames, "limit_ms": limit_ms, "window": window, "html": html,
         "no_cache": no_cache},
-        Advice,
-        many=False,
-        threads=threads,
-        progress=progress,
+        Advice, threads, progress,
     )
 
 
@@ -386,14 +380,11 @@ def advise_flows(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "advise flows",
         {"server": server, "rules": rules, "rate": rate, "cores": cores, "gbps": gbps, "frame": frame, "flows":
         flows, "look_up_cycles": look_up_cycles, "no_cache": no_cache},
-        FlowAdvice,
-        many=False,
-        threads=threads,
-        progress=progress,
+        FlowAdvice, threads, progress,
     )
 
 
@@ -417,13 +408,10 @@ def trace(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "trace",
         {"file": file, "cores": cores, "no_cache": no_cache},
-        Trace,
-        many=False,
-        threads=threads,
-        progress=progress,
+        Trace, threads, progress,
     )
 
 
@@ -455,14 +443,11 @@ def flow(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "flow",
         {"rules": rules, "pcap": pcap, "group": group, "top": top, "repeat": repeat, "html": html, "no_cache":
         no_cache},
-        FlowRules,
-        many=False,
-        threads=threads,
-        progress=progress,
+        FlowRules, threads, progress,
     )
 
 
@@ -500,14 +485,11 @@ def experiment(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "experiment run",
         {"id": id, "pcap": pcap, "captures": captures, "seed": seed, "placements": placements, "sampling":
         sampling, "fail_if": fail_if, "html": html, "no_cache": no_cache},
-        Experiment,
-        many=False,
-        threads=threads,
-        progress=progress,
+        Experiment, threads, progress,
     )
 
 
@@ -543,14 +525,11 @@ def experiment_all(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
-        "experiment run" + " --all",
+    return ask_all(
+        "experiment run --all",
         {"id": id, "captures": captures, "seed": seed, "placements": placements, "sampling": sampling,
         "fail_if": fail_if, "html": html, "no_cache": no_cache},
-        Experiment,
-        many=True,
-        threads=threads,
-        progress=progress,
+        Experiment, threads, progress,
     )
 
 
@@ -570,13 +549,10 @@ def experiment_list(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask_all(
         "experiment list",
         {"no_cache": no_cache},
-        ExperimentEntry,
-        many=True,
-        threads=threads,
-        progress=progress,
+        ExperimentEntry, threads, progress,
     )
 
 
@@ -598,13 +574,10 @@ def profile(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "profile show",
         {"name": name, "no_cache": no_cache},
-        ServerProfile,
-        many=False,
-        threads=threads,
-        progress=progress,
+        ServerProfile, threads, progress,
     )
 
 
@@ -624,13 +597,10 @@ def profile_list(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask_all(
         "profile list",
         {"no_cache": no_cache},
-        ProfileEntry,
-        many=True,
-        threads=threads,
-        progress=progress,
+        ProfileEntry, threads, progress,
     )
 
 
@@ -652,13 +622,10 @@ def profile_check(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "profile check",
         {"server": server, "no_cache": no_cache},
-        ProfileCheck,
-        many=False,
-        threads=threads,
-        progress=progress,
+        ProfileCheck, threads, progress,
     )
 
 
@@ -680,13 +647,10 @@ def profile_explain(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask_all(
         "profile explain",
         {"field": field, "no_cache": no_cache},
-        ProfileField,
-        many=True,
-        threads=threads,
-        progress=progress,
+        ProfileField, threads, progress,
     )
 
 
@@ -716,11 +680,8 @@ def profile_detect(
         threads: CPUs that it may take [default: all]. The answer does not depend on it.
         progress: True for a bar, or a function that is called with what is done, how much, and of how much.
     """
-    return run(
+    return ask(
         "profile detect",
         {"root": root, "cpuid": cpuid, "processor": processor, "nic": nic, "out": out, "no_cache": no_cache},
-        DetectedProfile,
-        many=False,
-        threads=threads,
-        progress=progress,
+        DetectedProfile, threads, progress,
     )

@@ -22,7 +22,7 @@ class WorkersDied(Exception):
     """The workers of a point died, one after the other."""
 
 
-def local(work: Work, tasks: Sequence[Task], workers: int | None, _: Any) -> Done:
+def on_processes(work: Work, tasks: Sequence[Task], workers: int | None, _: Any) -> Done:
     """Processes of joblib's engine, loky."""
     from joblib.externals.loky import ProcessPoolExecutor, as_completed
     from joblib.externals.loky.process_executor import BrokenProcessPool
@@ -52,20 +52,22 @@ def local(work: Work, tasks: Sequence[Task], workers: int | None, _: Any) -> Don
             raise
 
 
-def dask(work: Work, tasks: Sequence[Task], workers: int | None, client: Any) -> Done:
+def on_dask(work: Work, tasks: Sequence[Task], workers: int | None, client: Any) -> Done:
     """A Dask cluster: that of `client`, or one of this machine."""
-    from distributed import Client, LocalCluster, as_completed
+    import distributed
     from distributed.scheduler import KilledWorker
 
-    cluster = None
+    # It has no types of its own.
+    engine: Any = distributed
+    cluster: Any = None
     if client is None:
-        cluster = LocalCluster(n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None)
-        client = Client(cluster)
-    futures = {}
+        cluster = engine.LocalCluster(n_workers=workers or os.cpu_count(), threads_per_worker=1, dashboard_address=None)
+        client = engine.Client(cluster)
+    futures: dict[str, Any] = {}
     try:
         for key, given in tasks:
             futures[f"rxlab-{key}"] = client.submit(work, *given, key=f"rxlab-{key}")
-        for future in as_completed(list(futures.values())):
+        for future in engine.as_completed(list(futures.values())):
             try:
                 yield future.key.removeprefix("rxlab-"), future.result()
             except KilledWorker as died:
@@ -79,17 +81,19 @@ def dask(work: Work, tasks: Sequence[Task], workers: int | None, client: Any) ->
             cluster.close()
 
 
-def ray(work: Work, tasks: Sequence[Task], workers: int | None, _: Any) -> Done:
+def on_ray(work: Work, tasks: Sequence[Task], workers: int | None, _: Any) -> Done:
     """A Ray cluster: the one that this program is connected to, or one of this machine."""
-    import ray as engine
+    import ray
 
+    engine: Any = ray
     mine = not engine.is_initialized()
     if mine:
         engine.init(num_cpus=workers or os.cpu_count(), include_dashboard=False, log_to_driver=False)
     remote = engine.remote(work).options(max_retries=DEATHS, num_cpus=1)
     # A few points wait at the cluster for each worker; the rest waits here.
     ahead = 4 * int(engine.cluster_resources().get("CPU", 1))
-    waiting, running = list(reversed(tasks)), {}
+    waiting = list(reversed(tasks))
+    running: dict[Any, str] = {}
     try:
         while waiting or running:
             while waiting and len(running) < ahead:
@@ -108,4 +112,4 @@ def ray(work: Work, tasks: Sequence[Task], workers: int | None, _: Any) -> Done:
             engine.shutdown()
 
 
-ENGINES: dict[str, Callable[..., Done]] = {"local": local, "dask": dask, "ray": ray}
+ENGINES: dict[str, Callable[..., Done]] = {"local": on_processes, "dask": on_dask, "ray": on_ray}

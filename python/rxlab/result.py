@@ -101,7 +101,7 @@ def flat(value: Any, name: str = "") -> dict[str, Any]:
     """Dictionaries within dictionaries as one."""
     if not isinstance(value, dict):
         return {name: value}
-    found = {}
+    found: dict[str, Any] = {}
     for key, inner in value.items():
         found |= flat(inner, f"{name}.{key}" if name else key)
     return found

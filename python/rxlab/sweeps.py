@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rxlab import _native
-from rxlab.call import Progress, RxlabError, command_line, run
+from rxlab.call import Progress, RxlabError, ask, command_line
 from rxlab.progress import listener
 
 if TYPE_CHECKING:
@@ -146,8 +146,13 @@ def _key(command: str, given: Mapping[str, Any]) -> str:
     return whole.hexdigest()[:32]
 
 
-@functools.lru_cache(maxsize=1024)
 def _digest(path: str) -> str:
+    found = os.stat(path)
+    return _digest_of(path, found.st_mtime_ns, found.st_size)
+
+
+@functools.lru_cache(maxsize=1024)
+def _digest_of(path: str, *_: int) -> str:
     with open(path, "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
@@ -161,7 +166,7 @@ def _rows(command: str, key: str, point: Mapping[str, Any], fixed: Mapping[str, 
 
     answer: Any
     try:
-        answer = run(command, {**fixed, **point}, tables.SWEPT[command][0], many=False, threads=1, progress=False)
+        answer = ask(command, {**fixed, **point}, tables.SWEPT[command][0], threads=1, progress=False)
     except Exception as error:  # whatever it is, it is this point's, and the sweep goes on
         answer = str(error) or type(error).__name__
     sink = arrow.BufferOutputStream()

@@ -197,8 +197,8 @@ def function(words: str, name: str, command: dict, returns: tuple[str, bool], wi
     answer = f"Results[{kind}]" if many else kind
     given = "{" + ", ".join(f'"{o["name"]}": {o["name"]}' for o in options) + "}"
     given = textwrap.fill(given, 112, initial_indent="        ", subsequent_indent="        ", break_on_hyphens=False)
-    body = f'    return run(\n        "{words}"{extra},\n{given},\n        {kind},\n        many={many},\n'
-    body += "        threads=threads,\n        progress=progress,\n    )\n"
+    asks = "ask_all" if many else "ask"
+    body = f'    return {asks}(\n        "{words}{extra}",\n{given},\n        {kind}, threads, progress,\n    )\n'
     about = (command["about"] or "").rstrip(".")
     return (f"def {name}(\n" + "\n".join(taken) + f'\n) -> {answer}:\n    """{about}.\n\n    `rxlab {words}` with the same options.\n\n'
             "    Args:\n" + "\n".join(told) + '\n    """\n' + body)
@@ -220,10 +220,10 @@ def generate() -> dict[str, str]:
         functions.append(function(words, name, commands[words], returns, without))
         if words == ALL[0]:
             kind = (returns[0], True)
-            functions.append(function(words, ALL[1], commands[words], kind, ("all", "pcap"), ' + " --all"'))
+            functions.append(function(words, ALL[1], commands[words], kind, ("all", "pcap"), " --all"))
     names = sorted(RESULTS.values())
     head = HEAD.format("A function for each command.") + "from collections.abc import Sequence\nfrom os import PathLike\n\n"
-    head += "from rxlab.call import Progress, run\nfrom rxlab.result import Results\n"
+    head += "from rxlab.call import Progress, ask, ask_all\nfrom rxlab.result import Results\n"
     head += f"from rxlab.results import (\n    {', '.join(names[:6])},\n    {', '.join(names[6:])},\n)\n\n"
     listed = ", ".join(f'"{name}"' for name in sorted([*FUNCTIONS.values(), ALL[1]]))
     head += textwrap.fill(f"__all__ = [{listed}]", 112, subsequent_indent="    ") + "\n\n\n"

@@ -77,6 +77,15 @@ wheel: toolchain ## The Python module as a wheel, in dist/
 dist: wheel build dpdk ## A wheel, two Debian packages and a source archive, in dist/
 	packages/build $(RXLAB) dpdk/build/librte_net_rxlab.so dist
 
+# mdBook is built by cargo the first time.
+MDBOOK = $(or $(CARGO_TARGET_DIR),target)/tools/bin/mdbook
+BOOK = $(or $(CARGO_TARGET_DIR),target)/book
+book: build ## The documentation as pages, in target/book/html; runs the guides' commands
+	@[ -x $(MDBOOK) ] || cargo install --quiet --root $(abspath $(BOOK))/../tools --no-default-features --features search mdbook
+	book/assemble $(BOOK)
+	book/commands $(RXLAB)
+	$(MDBOOK) build --dest-dir $(abspath $(BOOK))/html $(BOOK)
+
 # As root; a quarter of an hour, most of it downloads.
 test-dist: dist ## Install the packages in fresh Debian 12 and 13, and use them there, into docs/results/packages.txt
 	@packages/test dist > docs/results/packages.txt || { cat docs/results/packages.txt; exit 1; }
@@ -136,8 +145,8 @@ soak-ccnic: toolchain ## 10^10 packets each way between two processes through a 
 
 # Twice twenty drawn servers, every setting of each: some seven minutes.
 advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt
-	@{ $(call heading,crates profiles,$(with_rustc),cargo test --release -p rxlab -- --test-threads 1 --ignored --nocapture advice); \
-	  cargo test --release --quiet -p rxlab --bin rxlab -- --test-threads 1 --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
+	@{ $(call heading,crates profiles,$(with_rustc),cargo test --release -p rxlab --lib -- --test-threads 1 --ignored --nocapture advice); \
+	  cargo test --release --quiet -p rxlab --lib -- --test-threads 1 --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
 
 # The standard library is built anew with it; loom covers what a sanitizer cannot reach.
 tsan: toolchain ## The rings and the driver's library between threads, under ThreadSanitizer
@@ -166,7 +175,7 @@ captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, 
 
 # Fetches two source packages the first time.
 dumps: build ## Detect 90 machines that others dumped and compare the interfaces on each, into docs/results/dumps.txt
-	cargo test --quiet -p rxlab --bin rxlab -- --ignored every_dump
+	cargo test --quiet -p rxlab --lib -- --ignored every_dump
 	@{ $(call heading,crates profiles,$(with_rustc),experiments/dumps_table.py); echo; \
 	  experiments/dumps_table.py --rxlab $(RXLAB); } > docs/results/dumps.txt
 

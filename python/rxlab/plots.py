@@ -85,6 +85,8 @@ def _bars(one: Axes, names: list[str], values: list[float], colours: list[str] |
     one.barh(list(places), values, color=colours)
     one.set_yticks(list(places), names)
     one.invert_yaxis()
+    if not any(values):
+        one.set_xlim(0, 1)
 
 
 def _loads(sweep: results.ComparisonSweep) -> Figure:

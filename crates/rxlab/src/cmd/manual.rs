@@ -46,5 +46,8 @@ fn pages(command: &clap::Command, name: &str, files: &mut Vec<(String, Vec<u8>)>
     Man::new(command.clone()).render(&mut text).map_err(|e| Fail::new(format!("manual: {e}")))?;
     files.push((format!("{name}.1"), text));
     let named = |inner: &&clap::Command| inner.get_name() != "help" && !inner.is_hide_set();
-    command.get_subcommands().filter(named).try_for_each(|inner| pages(inner, &format!("{name}-{}", inner.get_name()), files))
+    command
+        .get_subcommands()
+        .filter(named)
+        .try_for_each(|inner| pages(inner, &format!("{name}-{}", inner.get_name()), files))
 }

@@ -10,7 +10,9 @@ use crate::show::table::{Table, words};
 
 /// Options of `schema`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  rxlab schema\n  rxlab schema compare\n  rxlab schema experiment run\n  rxlab schema --commands")]
+#[command(
+    after_help = "Examples:\n  rxlab schema\n  rxlab schema compare\n  rxlab schema experiment run\n  rxlab schema --commands"
+)]
 pub(crate) struct Schema {
     /// The command whose JSON is to be described, such as `experiment run`; without it, all that there are
     #[arg(value_name = "COMMAND")]

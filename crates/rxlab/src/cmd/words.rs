@@ -26,7 +26,8 @@ fn walk(command: &Command, path: &[&str], found: &mut Vec<Value>) {
             "options": command.get_arguments().filter(shown).map(option).collect::<Vec<_>>(),
         }));
     }
-    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set()) {
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set())
+    {
         walk(inner, &[path, &[inner.get_name()]].concat(), found);
     }
 }

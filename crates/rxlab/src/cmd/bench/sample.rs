@@ -134,7 +134,9 @@ impl Stage {
     /// An end of a ccnic link at `path`: this program.
     fn end(&self, case: &Case, role: &Role, path: &Path) -> Result<Command, Fail> {
         if caller::current().is_some() {
-            return Err(Fail::new("bench: an end is the program rxlab itself; allowed: from the command line"));
+            return Err(Fail::new(
+                "bench: an end is the program rxlab itself; allowed: from the command line",
+            ));
         }
         let program = env::current_exe().map_err(|e| Fail::new(format!("this program: {e}")))?;
         let mut command = on_cpus(&role.cpus, &program);

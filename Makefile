@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk why soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver
+.PHONY: help demo pgo test test-dpdk why soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver python-venv test-python python-api wheel sweep dist test-dist book
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,7 +46,57 @@ test: toolchain packages dpdk ## All tests
 	cargo test --workspace --quiet
 	cargo test --release --quiet -p rings --test native_cost
 	cd experiments && python3 -Bm unittest --quiet verdicts_test
+	python3 -B python/tools/generate.py --check
 	dpdk/tests/run ^smoke
+
+# The Python module, in an environment of its own. A development build of the bindings is four minutes of a CPU the first
+# time, so no other target has it.
+VENV = $(or $(CARGO_TARGET_DIR),target)/venv
+PYTHON_TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
+python-venv: toolchain packages
+	@[ -x $(VENV)/bin/python ] || python3 -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet 'maturin>=1.9,<2'
+	@cd python && . $(abspath $(VENV))/bin/activate && CARGO_TARGET_DIR=$(PYTHON_TARGET) maturin develop --quiet --profile $(PROFILE) --extras test
+python-venv: PROFILE ?= dev
+
+test-python: python-venv ## Python's functions, sweeps on Dask and Ray whose workers are killed, notebooks
+	cd python && $(abspath $(VENV))/bin/python -m pytest
+
+# Python's functions and classes are written from the command line and the schemas.
+python-api: toolchain ## Write python/commands.json, and what is made of it
+	cargo run --quiet -p rxlab -- schema --commands > target/commands.json
+	mv target/commands.json python/commands.json
+	python3 -B python/tools/generate.py
+
+wheel: toolchain ## The Python module as a wheel, in dist/
+	@[ -x $(VENV)/bin/python ] || python3 -m venv $(VENV)
+	@$(VENV)/bin/pip install --quiet 'maturin>=1.9,<2'
+	cd python && CARGO_TARGET_DIR=$(PYTHON_TARGET) $(abspath $(VENV))/bin/maturin build --release --quiet --out ../dist
+
+# A package of the program for any Debian from 12 on, and one of the driver for the DPDK of this one.
+dist: wheel build dpdk ## A wheel, two Debian packages and a source archive, in dist/
+	packages/build $(RXLAB) dpdk/build/librte_net_rxlab.so dist
+
+# mdBook is built by cargo the first time.
+MDBOOK = $(or $(CARGO_TARGET_DIR),target)/tools/bin/mdbook
+BOOK = $(or $(CARGO_TARGET_DIR),target)/book
+book: build ## The documentation as pages, in target/book/html; runs the guides' commands
+	@[ -x $(MDBOOK) ] || cargo install --quiet --root $(abspath $(BOOK))/../tools --no-default-features --features search mdbook
+	book/assemble $(BOOK)
+	book/commands $(RXLAB)
+	$(MDBOOK) build --dest-dir $(abspath $(BOOK))/html $(BOOK)
+
+# As root; a quarter of an hour, most of it downloads.
+test-dist: dist ## Install the packages in fresh Debian 12 and 13, and use them there, into docs/results/packages.txt
+	@packages/test dist > docs/results/packages.txt || { cat docs/results/packages.txt; exit 1; }
+test-dist: PACKAGES += debootstrap
+
+# Two minutes, and the machine to itself.
+sweep: wheel ## Measure a sweep of 1000 points with one worker and with two, into docs/results/sweep.txt
+	@$(VENV)/bin/pip install --quiet --force-reinstall --no-deps dist/rxlab-*.whl
+	@$(VENV)/bin/pip install --quiet msgspec tqdm joblib pyarrow
+	@{ $(call heading,crates profiles python,$$($(VENV)/bin/python --version),python/tools/measure_sweep.py); echo; \
+	  $(VENV)/bin/python -I python/tools/measure_sweep.py; } > docs/results/sweep.txt
 
 # As root: TAP devices, network namespaces, EAL's driver directory.
 test-dpdk: packages build dpdk dpdk-asan ## The driver under testpmd, DPDK's examples, Open vSwitch, Linux TCP
@@ -95,8 +145,8 @@ soak-ccnic: toolchain ## 10^10 packets each way between two processes through a 
 
 # Twice twenty drawn servers, every setting of each: some seven minutes.
 advice: toolchain ## Hold the advice of rxlab advise against exhaustive sweeps, into docs/results/advise.txt
-	@{ $(call heading,crates profiles,$(with_rustc),cargo test --release -p rxlab -- --test-threads 1 --ignored --nocapture advice); \
-	  cargo test --release --quiet -p rxlab --bin rxlab -- --test-threads 1 --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
+	@{ $(call heading,crates profiles,$(with_rustc),cargo test --release -p rxlab --lib -- --test-threads 1 --ignored --nocapture advice); \
+	  cargo test --release --quiet -p rxlab --lib -- --test-threads 1 --ignored --nocapture advice 2>/dev/null; } > docs/results/advise.txt
 
 # The standard library is built anew with it; loom covers what a sanitizer cannot reach.
 tsan: toolchain ## The rings and the driver's library between threads, under ThreadSanitizer
@@ -125,7 +175,7 @@ captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, 
 
 # Fetches two source packages the first time.
 dumps: build ## Detect 90 machines that others dumped and compare the interfaces on each, into docs/results/dumps.txt
-	cargo test --quiet -p rxlab --bin rxlab -- --ignored every_dump
+	cargo test --quiet -p rxlab --lib -- --ignored every_dump
 	@{ $(call heading,crates profiles,$(with_rustc),experiments/dumps_table.py); echo; \
 	  experiments/dumps_table.py --rxlab $(RXLAB); } > docs/results/dumps.txt
 

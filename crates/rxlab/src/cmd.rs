@@ -9,6 +9,7 @@ mod flow;
 mod link;
 mod live;
 mod loopback;
+mod manual;
 mod profile;
 mod queue;
 mod rules;
@@ -16,6 +17,7 @@ mod schema;
 mod tcp;
 mod trace;
 mod why;
+pub(crate) mod words;
 
 use clap::Subcommand;
 
@@ -57,14 +59,16 @@ pub(crate) enum Command {
     Profile(profile::Profile),
     /// Show the JSON Schema of what a command writes with --json
     Schema(schema::Schema),
+    /// Write the manual's pages and what shells complete commands by
+    Manual(manual::Manual),
 }
 
 impl Command {
-    /// Runs it.
+    /// Runs it; `program` is the command line that it is one of.
     ///
     /// # Errors
     /// What is told in one line, with exit code 2.
-    pub(crate) fn run(self) -> Result<Outcome, Fail> {
+    pub(crate) fn run(self, program: &clap::Command) -> Result<Outcome, Fail> {
         match self {
             Command::Compare(options) => return compare::run(options),
             Command::Experiment(options) => return experiment::run(options),
@@ -81,7 +85,8 @@ impl Command {
             Command::Loopback(options) => loopback::run(&options),
             Command::Why(options) => why::run(&options),
             Command::Profile(options) => profile::run(options),
-            Command::Schema(options) => schema::run(&options),
+            Command::Manual(options) => manual::run(&options, program),
+            Command::Schema(options) => schema::run(&options, program),
         }?;
         Ok(Outcome::Done)
     }

@@ -1,5 +1,7 @@
 //! How results leave the program: as text, as JSON, as a page, in a file. Nothing here knows what is shown.
 
+pub(crate) mod bar;
+pub(crate) mod caller;
 pub(crate) mod file;
 pub(crate) mod html;
 pub(crate) mod out;

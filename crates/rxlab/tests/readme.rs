@@ -1,6 +1,7 @@
 //! What the README shows is what the program does.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::fs;
 use std::process::{Command, Output};
 
 const README: &str = include_str!("../../../README.md");
@@ -51,11 +52,20 @@ fn every_column_shown_is_explained() {
     }
 }
 
+/// Lines that stand in code blocks of the guides.
+fn guided() -> Vec<String> {
+    let guides = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/guides")).unwrap();
+    let texts = guides.map(|guide| fs::read_to_string(guide.unwrap().path()).unwrap());
+    let lines = |text: String| text.lines().map(str::to_string).collect::<Vec<_>>();
+    texts.flat_map(lines).filter_map(|line| line.strip_prefix("    ").map(str::to_string)).collect()
+}
+
 #[test]
 fn every_command_is_understood() {
-    let lines = code().filter_map(|line| line.trim_start_matches("$ ").strip_prefix("rxlab "));
+    let guided = guided();
+    let lines = code().chain(guided.iter().map(String::as_str));
     let mut seen = 0;
-    for line in lines {
+    for line in lines.filter_map(|line| line.trim_start_matches("$ ").strip_prefix("rxlab ")) {
         let line = line.split(" #").next().unwrap().trim().replace('\'', "");
         let mut words: Vec<&str> = line.split_whitespace().collect();
         // Everything before it is read first.
@@ -64,7 +74,7 @@ fn every_command_is_understood() {
         assert!(out.status.success(), "rxlab {line}: {}", String::from_utf8_lossy(&out.stderr));
         seen += 1;
     }
-    assert!(seen > 15, "{seen} commands");
+    assert!(seen > 30, "{seen} commands");
     assert_eq!(rxlab(&["compare", "--nonsense", "--help"]).status.code(), Some(2));
 }
 

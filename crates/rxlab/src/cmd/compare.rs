@@ -199,13 +199,11 @@ fn order(text: Option<&str>, app: &str) -> Result<Order, Fail> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use crate::lab::shown::{Columns, SMALL_FRAME};
 
     /// What `--help` says behind the options.
     fn help() -> String {
-        let cli = crate::Cli::command();
+        let cli = crate::call::command();
         cli.find_subcommand("compare").unwrap().get_after_help().unwrap().to_string()
     }
 

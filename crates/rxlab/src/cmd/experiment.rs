@@ -11,6 +11,7 @@ use crate::lab::jobs;
 use crate::paper::figure::{self, Figure, Overrides};
 use crate::paper::plan::Plan;
 use crate::paper::prepared::Prepared;
+use crate::show::bar;
 use crate::show::file::{Folder, Target};
 use crate::show::html::{self, Html};
 use crate::show::out;
@@ -132,7 +133,7 @@ fn carry_out(prepared: Vec<Prepared>) -> Result<Vec<Figure>, Fail> {
     let mut jobs = prepared.iter().flat_map(|p| &p.jobs).peekable();
     let pairs = if jobs.peek().is_some() { jobs::run(jobs, "running")? } else { Vec::new() };
     let others = prepared.iter().map(Prepared::others).sum::<usize>() as u64;
-    let bar = (others > 0).then(|| out::progress(others, "simulating"));
+    let bar = (others > 0).then(|| bar::progress(others, "simulating"));
     let done = || bar.iter().for_each(|bar| bar.inc(1));
     let mut pairs = pairs.into_iter();
     prepared

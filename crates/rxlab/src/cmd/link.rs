@@ -6,6 +6,7 @@ use rayon::prelude::*;
 use crate::fail::Fail;
 use crate::lab::link::{Asked, Measure, Options};
 use crate::lab::measured::Measured;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Column, Table, num, number, words};
 use crate::show::text::wrapped;
@@ -41,7 +42,7 @@ pub(crate) struct Link {
 /// A value that is not allowed, or that the server does not have.
 pub(crate) fn run(link: &Link) -> Result<(), Fail> {
     let asked = link.options.ready()?;
-    let bar = out::progress(asked.points.len() as u64, "simulating");
+    let bar = bar::progress(asked.points.len() as u64, "simulating");
     let one = |point| asked.measure(point).inspect(|_| bar.inc(1));
     let found: Result<Vec<Measured>, Fail> = asked.points.par_iter().with_max_len(1).map(one).collect();
     bar.finish_and_clear();

@@ -10,6 +10,7 @@ use traffic::{Sizes, Spec};
 use crate::fail::Fail;
 use crate::lab::interfaces::{self, Asked};
 use crate::lab::setup::names::{antagonist, app};
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -128,7 +129,7 @@ pub(crate) fn run(options: Options) -> Result<(), Fail> {
     let asked = interfaces::list(&options.interfaces)?;
     let labels = interfaces::labels(&asked);
     let configs = asked.iter().map(|one| options.what.config(one)).collect::<Result<Vec<_>, _>>()?;
-    let bar = out::live(configs.len() as u64, "running live");
+    let bar = bar::live(configs.len() as u64, "running live");
     let mut reports = Vec::new();
     for config in &configs {
         reports.push(one(config)?);

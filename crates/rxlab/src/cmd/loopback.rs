@@ -5,6 +5,7 @@ use clap::Args;
 use crate::fail::Fail;
 use crate::lab::fields;
 use crate::lab::loopback::Options;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -41,7 +42,7 @@ pub(crate) struct Loopback {
 /// A value that is not allowed.
 pub(crate) fn run(asked: &Loopback) -> Result<(), Fail> {
     let given: Vec<String> = std::env::args().skip(2).filter(|word| word != "--json").collect();
-    let bar = out::working("simulating");
+    let bar = bar::working("simulating");
     let found = asked.options.measured(format!("rxlab loopback {}", given.join(" ")).trim_end().into())?;
     bar.finish_and_clear();
     if asked.json {

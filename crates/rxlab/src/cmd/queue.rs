@@ -5,6 +5,7 @@ use queueing::theory::Theory;
 
 use crate::fail::Fail;
 use crate::lab::queues::Options;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -31,7 +32,7 @@ pub(crate) struct Queue {
 pub(crate) fn run(queue: &Queue) -> Result<(), Fail> {
     let options = &queue.options;
     let system = options.system()?;
-    let bar = out::working("simulating");
+    let bar = bar::working("simulating");
     let found = options.measure()?;
     bar.finish_and_clear();
     let value = |name: &str| found.value(name);

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::cmd::words;
 use crate::fail::Fail;
 use crate::show::out;
 use crate::show::schema;
@@ -9,18 +10,26 @@ use crate::show::table::{Table, words};
 
 /// Options of `schema`.
 #[derive(Args, Debug)]
-#[command(after_help = "Examples:\n  rxlab schema\n  rxlab schema compare\n  rxlab schema experiment run")]
+#[command(
+    after_help = "Examples:\n  rxlab schema\n  rxlab schema compare\n  rxlab schema experiment run\n  rxlab schema --commands"
+)]
 pub(crate) struct Schema {
     /// The command whose JSON is to be described, such as `experiment run`; without it, all that there are
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
+    /// Print every command with its options as JSON, for a program that writes command lines
+    #[arg(long, conflicts_with = "command")]
+    commands: bool,
 }
 
 /// Runs it.
 ///
 /// # Errors
 /// A command that has no JSON.
-pub(crate) fn run(options: &Schema) -> Result<(), Fail> {
+pub(crate) fn run(options: &Schema, program: &clap::Command) -> Result<(), Fail> {
+    if options.commands {
+        return out::print(&words::all(program));
+    }
     if options.command.is_empty() {
         return list();
     }
@@ -37,8 +46,6 @@ fn list() -> Result<(), Fail> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     fn with_json(command: &clap::Command, path: &str, found: &mut Vec<String>) {
@@ -53,7 +60,7 @@ mod tests {
     #[test]
     fn every_command_with_json_has_a_schema() {
         let mut found = Vec::new();
-        with_json(&crate::Cli::command(), "", &mut found);
+        with_json(&crate::call::command(), "", &mut found);
         found.sort();
         let described: Vec<&str> = schema::all().unwrap().into_iter().map(|(command, _)| command).collect();
         assert_eq!(found, described);

@@ -5,6 +5,7 @@ use clap::Args;
 use crate::fail::Fail;
 use crate::lab::fields;
 use crate::lab::transfer::Options;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -30,7 +31,7 @@ pub(crate) struct Tcp {
 /// # Errors
 /// A value that is not allowed.
 pub(crate) fn run(asked: &Tcp) -> Result<(), Fail> {
-    let bar = out::working("simulating");
+    let bar = bar::working("simulating");
     let found = asked.options.measure()?;
     bar.finish_and_clear();
     if asked.json {

@@ -8,6 +8,7 @@ use traffic::stats::{Share, TraceStats};
 
 use crate::fail::Fail;
 use crate::lab::capture;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -40,7 +41,7 @@ pub(crate) fn run(options: &Options) -> Result<(), Fail> {
         return Err(Fail::new(format!("--cores {cores}: allowed: 1 to {MAX_CORES}")));
     }
     let trace = capture::open(&options.file).map_err(Fail::new)?;
-    let bar = out::working("counting");
+    let bar = bar::working("counting");
     let stats = match options.cores {
         Some(n) => TraceStats::new(&trace, &[n]),
         None => TraceStats::new(&trace, &CORES),

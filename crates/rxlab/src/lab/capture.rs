@@ -6,7 +6,7 @@ use std::path::Path;
 
 use traffic::{Left, Trace, TraceError};
 
-use crate::show::out;
+use crate::show::bar;
 
 /// Reads a capture, with a bar over its bytes.
 ///
@@ -28,5 +28,5 @@ fn file(path: &Path) -> Result<impl Read + Send, TraceError> {
     let failed = |source| TraceError::Open { path: path.into(), source };
     let file = File::open(path).map_err(failed)?;
     let bytes = file.metadata().map_err(failed)?.len();
-    Ok(out::bytes(bytes, "reading").wrap_read(file))
+    Ok(bar::bytes(bytes, "reading").over(file))
 }

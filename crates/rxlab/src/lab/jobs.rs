@@ -1,6 +1,5 @@
 //! Runs many points at once, and gives rows back in the order in which they were asked for.
 
-use indicatif::ProgressBar;
 use model::{Report, Span, Start};
 use rayon::prelude::*;
 
@@ -9,7 +8,7 @@ use crate::lab::point::Point;
 use crate::lab::row::{Row, middle};
 use crate::lab::search::{self, Edge, Search};
 use crate::lab::span;
-use crate::show::out;
+use crate::show::bar::{self, Bar};
 
 /// One interface with its sizes: from empty and from full rings, over all placements.
 pub(crate) struct Job {
@@ -77,7 +76,7 @@ pub(crate) fn run<'a>(
     what: &'static str,
 ) -> Result<Vec<Pair>, Fail> {
     let jobs: Vec<&Job> = jobs.into_iter().collect();
-    let bar = out::progress(jobs.iter().map(|job| steps(job)).sum(), what);
+    let bar = bar::progress(jobs.iter().map(|job| steps(job)).sum(), what);
     let found: Vec<Result<Vec<Pair>, Fail>> =
         jobs.par_iter().with_max_len(1).map(|job| group(&[job], &bar)).collect();
     bar.finish_and_clear();
@@ -90,7 +89,7 @@ pub(crate) fn run<'a>(
 /// As [`run`].
 pub(crate) fn compare(jobs: &[Job], what: &'static str) -> Result<Vec<Pair>, Fail> {
     let jobs: Vec<&Job> = jobs.iter().collect();
-    let bar = out::progress(jobs.iter().map(|job| steps(job)).sum(), what);
+    let bar = bar::progress(jobs.iter().map(|job| steps(job)).sum(), what);
     let pairs = group(&jobs, &bar);
     bar.finish_and_clear();
     pairs
@@ -103,7 +102,7 @@ fn steps(job: &Job) -> u64 {
 }
 
 /// Searches and runs side by side.
-fn group(jobs: &[&Job], bar: &ProgressBar) -> Result<Vec<Pair>, Fail> {
+fn group(jobs: &[&Job], bar: &Bar) -> Result<Vec<Pair>, Fail> {
     let searches = || jobs.par_iter().with_max_len(1).map(|job| searched(job, bar)).collect();
     let (edges, runs): (Vec<Result<_, Fail>>, _) = rayon::join(searches, || together(jobs, bar));
     let (span, reports) = runs?;
@@ -117,7 +116,7 @@ fn group(jobs: &[&Job], bar: &ProgressBar) -> Result<Vec<Pair>, Fail> {
 }
 
 /// The edge of a job's no-drop rate, and which trials at the full rate pass under each arrivals.
-fn searched(job: &Job, bar: &ProgressBar) -> Result<(Option<Edge>, Vec<bool>), Fail> {
+fn searched(job: &Job, bar: &Bar) -> Result<(Option<Edge>, Vec<bool>), Fail> {
     let (Some(search), Some(point)) = (job.search, job.full.first()) else { return Ok((None, Vec::new())) };
     let edge = search::edge(point, &search, || bar.inc(1))?;
     let passes = |point: &Point| {
@@ -132,7 +131,7 @@ fn searched(job: &Job, bar: &ProgressBar) -> Result<(Option<Edge>, Vec<bool>), F
 
 /// All runs of all jobs over one window. Its warm-up is found by one placement of each interface and start: it doubles
 /// until all of these have settled. Where some never do, the window is longer, and they are a range.
-fn together(jobs: &[&Job], bar: &ProgressBar) -> Result<(Span, Vec<Report>), Fail> {
+fn together(jobs: &[&Job], bar: &Bar) -> Result<(Span, Vec<Report>), Fail> {
     let points: Vec<&Point> = jobs.iter().flat_map(|job| job.points()).collect();
     let nothing = || Fail::new("no placement was run; allowed: at least 1");
     let point = *points.first().ok_or_else(nothing)?;

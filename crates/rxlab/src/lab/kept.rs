@@ -19,13 +19,14 @@ use sha2::{Digest, Sha256};
 use tempfile::NamedTempFile;
 
 use crate::fail::Fail;
+use crate::show::caller;
 
 /// Programs whose reports are kept, this one among them.
 const PROGRAMS: usize = 3;
 /// Most files of a folder, which is emptied then; a program has 256 of them, of some 5 KB a file.
 const FILES: usize = 800;
 
-/// Whether reports are kept at all.
+/// Whether the command line keeps reports at all; a caller says it for itself.
 static KEEPS: AtomicBool = AtomicBool::new(false);
 /// The folder of this program; none where there is no place for it.
 static FOLDER: OnceLock<Option<PathBuf>> = OnceLock::new();
@@ -50,10 +51,12 @@ pub(crate) fn or_run(
     asked: impl FnOnce(&mut dyn fmt::Write) -> fmt::Result,
     run: impl FnOnce() -> Result<Report, Fail>,
 ) -> Result<Report, Fail> {
-    if !KEEPS.load(Ordering::Relaxed) {
+    let caller = caller::current();
+    if !caller.as_ref().map_or_else(|| KEEPS.load(Ordering::Relaxed), |caller| caller.keeps) {
         return run();
     }
-    let Some(folder) = FOLDER.get_or_init(folder) else { return run() };
+    let program = || caller.and_then(|caller| caller.program.clone()).or_else(|| env::current_exe().ok());
+    let Some(folder) = FOLDER.get_or_init(|| folder(&program()?)) else { return run() };
     let mut all = Hashed(Sha256::new());
     if asked(&mut all).is_err() {
         return run();
@@ -71,10 +74,10 @@ pub(crate) fn or_run(
 }
 
 /// Where this program's reports are, made if need be. Those of programs that were not used for longest are removed.
-fn folder() -> Option<PathBuf> {
+fn folder(program: &Path) -> Option<PathBuf> {
     let stated = |name| env::var_os(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
     let all = stated("XDG_CACHE_HOME").or_else(|| Some(stated("HOME")?.join(".cache")))?.join("rxlab/runs");
-    let program = fs::read(env::current_exe().ok()?).ok()?;
+    let program = fs::read(program).ok()?;
     let folder = all.join(hex(&Sha256::digest(program)));
     if !folder.is_dir() {
         fs::create_dir_all(&folder).ok()?;

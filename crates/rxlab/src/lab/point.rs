@@ -14,6 +14,7 @@ use crate::fail::Fail;
 use crate::lab::kept;
 use crate::lab::ports::Ports;
 use crate::lab::senders::Senders;
+use crate::show::caller;
 
 /// Everything that a run depends on. It reads as its setting.
 #[derive(Clone)]
@@ -59,6 +60,7 @@ impl Point {
     /// # Errors
     /// What the model cannot run, and why.
     pub(crate) fn run(&self) -> Result<Report, Fail> {
+        caller::goes_on()?;
         kept::or_run(|to| self.asked(to), || self.run_anew())
     }
 

@@ -14,7 +14,7 @@ use crate::paper::figure::{Figure, Overrides};
 use crate::paper::plan::{Kind, Plan, Runs, Series};
 use crate::paper::single::Single;
 use crate::paper::slices::slices;
-use crate::show::out;
+use crate::show::{bar, caller};
 
 /// A plan's runs before they are run.
 pub(crate) struct Prepared {
@@ -95,6 +95,7 @@ impl Other {
 
     /// What is found where `x` is swept, or where its own points are.
     fn find(self, x: f64) -> Result<Vec<(f64, Measured)>, Fail> {
+        caller::goes_on()?;
         let found = match self {
             Other::Found(found) => found,
             Other::Queue(options) => options.measure()?,
@@ -134,7 +135,7 @@ impl Prepared {
                 let ready = setup.ready().map_err(named)?;
                 if let Some(count) = plan.slices {
                     let command = format!("rxlab experiment run {} --seed {}", plan.id, overrides.seed);
-                    let _bar = out::working("counting");
+                    let _bar = bar::working("counting");
                     for (at, found) in slices(&ready, count, &command).map_err(named)? {
                         others.push((index, at, Other::Found(found)));
                     }

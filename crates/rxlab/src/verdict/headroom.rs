@@ -6,7 +6,7 @@ use crate::fail::Fail;
 use crate::lab::jobs::Job;
 use crate::lab::search::{self, Search};
 use crate::lab::setup::Ready;
-use crate::show::out;
+use crate::show::bar;
 use crate::verdict::decide::{Carries, Verdict};
 
 /// The load that leaves no room, of line rate.
@@ -35,7 +35,7 @@ pub(crate) fn headroom(ready: &Ready, jobs: &[Job], verdict: &Verdict) -> Result
         return Ok(Vec::new());
     }
     let search = Search { full: line, ..asked };
-    let bar = out::progress(level.len() as u64 * search.trials(), "looking for more load");
+    let bar = bar::progress(level.len() as u64 * search.trials(), "looking for more load");
     let found = level.iter().map(|job| {
         let Some(point) = job.full.first() else { return Ok((job.label.clone(), 0.0)) };
         Ok((job.label.clone(), search::edge(point, &search, || bar.inc(1))?.no_drop_gbps))

@@ -8,7 +8,7 @@ use crate::lab::point::Point;
 use crate::lab::search;
 use crate::lab::setup::Ready;
 use crate::lab::span;
-use crate::show::out;
+use crate::show::bar;
 
 /// What a look found.
 pub(crate) struct Probe {
@@ -25,7 +25,7 @@ pub(crate) struct Probe {
 /// # Errors
 /// A size that is not allowed, a run that the model refuses.
 pub(crate) fn all(settings: &[(&Ready, &str)], what: &'static str) -> Result<Vec<Probe>, Fail> {
-    let bar = out::progress(settings.len() as u64, what);
+    let bar = bar::progress(settings.len() as u64, what);
     let look = |(ready, interface): &(&Ready, &str)| {
         let found = one(ready, interface);
         bar.inc(1);

@@ -4,7 +4,7 @@ use crate::fail::Fail;
 use crate::lab::jobs::Pair;
 use crate::lab::search::{self, Search};
 use crate::lab::setup::Ready;
-use crate::show::out;
+use crate::show::bar;
 use crate::verdict::diagnosis::{Contender, Diagnosis, Machine, diagnose, dram};
 
 /// The first drops.
@@ -44,7 +44,7 @@ pub(crate) fn find(ready: &Ready, pair: &Pair) -> Result<Option<Limit>, Fail> {
         // The search at the asked rate ended below it: it has found the limit already.
         Some(gbps) if gbps < 0.99 * pair.full.report.offered_gbps => gbps,
         _ => {
-            let bar = out::progress(line.trials(), "looking for what breaks");
+            let bar = bar::progress(line.trials(), "looking for what breaks");
             search::edge(point, &line, || bar.inc(1))?.no_drop_gbps
         }
     };

@@ -15,6 +15,7 @@ use crate::cmd::bench::flow::peers::{Peer, Peers};
 use crate::cmd::bench::{built, check_repeats};
 use crate::cpus::limit;
 use crate::fail::Fail;
+use crate::show::bar;
 use crate::show::out;
 
 /// Rules that changes come to at the most, beside those that there are.
@@ -138,7 +139,7 @@ impl Measured<'_> {
             _ => Peers::default(),
         };
         let time = Duration::from_millis(self.options.ms.into());
-        let bar = out::live(u64::from(self.options.rounds), "looking up");
+        let bar = bar::live(u64::from(self.options.rounds), "looking up");
         self.here(|| {
             let tables = [self.tables(0, false, groups)?, self.tables(0, true, groups)?];
             let mut ours = tables.each_ref().map(LookUps::new);
@@ -164,7 +165,7 @@ impl Measured<'_> {
 
     fn changes(&self, batch: u32) -> Result<Vec<data::Changes>, Fail> {
         let n = self.rules.clamp(20_000, ROOM);
-        let bar = out::live(u64::from(self.options.rounds), "changing rules");
+        let bar = bar::live(u64::from(self.options.rounds), "changing rules");
         self.here(|| {
             let mut tables = self.tables(ROOM, true, 1)?;
             let mut rates: [Vec<f64>; 4] = Default::default();
@@ -184,7 +185,7 @@ impl Measured<'_> {
         let rates = self.options.rates.iter().flat_map(|rate| [Beside::Rate(*rate), Beside::Same(*rate)]);
         let whats: Vec<Beside> =
             [Beside::Nothing].into_iter().chain(rates).chain([Beside::Batch(BATCH)]).collect();
-        let bar = out::live(u64::from(self.options.rounds), "forwarding");
+        let bar = bar::live(u64::from(self.options.rounds), "forwarding");
         self.here(|| {
             let mut tables = self.tables(ROOM, true, 1)?;
             let mut runs: Vec<Vec<[Forwarded; 2]>> = whats.iter().map(|_| Vec::new()).collect();

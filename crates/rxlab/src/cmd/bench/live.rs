@@ -8,6 +8,7 @@ use crate::cmd::bench::peer::{App, Case, Kind, PEERS, Peer};
 use crate::cmd::bench::sample::{MEMORY_MB, Stage};
 use crate::cmd::bench::tally::Tally;
 use crate::fail::Fail;
+use crate::show::bar;
 use crate::show::out;
 use clap::Args;
 
@@ -94,7 +95,7 @@ pub(crate) fn run(options: &LiveBench) -> Result<(), Fail> {
         .flat_map(|round| (0..cases.len()).map(move |case| (round, case)))
         .filter(|&(round, case)| round < options.rounds_of(&cases[case]))
         .collect();
-    let bar = out::rounds(turns.len() as u64, "running live");
+    let bar = bar::rounds(turns.len() as u64, "running live");
     let mut tally = Tally::new(cases);
     for (round, case) in turns {
         let sample = stage.sample(&tally.cases[case])?;

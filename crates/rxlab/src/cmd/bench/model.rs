@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::cmd::bench::check_repeats;
 use crate::fail::Fail;
 use crate::lab::setup::Setup;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -58,7 +59,7 @@ pub(crate) fn run(options: ModelBench) -> Result<(), Fail> {
     };
     // However long that takes: `--limit-ms` bounds the warm-up.
     let point = point.with(|s| (s.frames, s.limit) = (options.packets, Ps(u64::MAX)));
-    let bar = out::rounds(u64::from(options.repeats), "simulating");
+    let bar = bar::rounds(u64::from(options.repeats), "simulating");
     let mut runs = Vec::new();
     for _ in 0..options.repeats {
         let (packets, wall_s) = timed(|| point.run_anew().map(|r| r.packets))?;

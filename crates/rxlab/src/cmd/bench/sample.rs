@@ -12,6 +12,7 @@ use crate::cmd::bench::peer::{Case, Kind, Role};
 use crate::cpus::limit::{self, Distance, Limit};
 use crate::cpus::median;
 use crate::fail::Fail;
+use crate::show::caller;
 
 /// Until ports are up or closed; rxbench itself gives up on a link after 10 s.
 const SET_UP: Duration = Duration::from_secs(30);
@@ -132,6 +133,11 @@ impl Stage {
 
     /// An end of a ccnic link at `path`: this program.
     fn end(&self, case: &Case, role: &Role, path: &Path) -> Result<Command, Fail> {
+        if caller::current().is_some() {
+            return Err(Fail::new(
+                "bench: an end is the program rxlab itself; allowed: from the command line",
+            ));
+        }
         let program = env::current_exe().map_err(|e| Fail::new(format!("this program: {e}")))?;
         let mut command = on_cpus(&role.cpus, &program);
         command.args(["bench", "end"]).arg(path).args(["--channel", &self.channel]);

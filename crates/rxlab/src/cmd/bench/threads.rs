@@ -8,6 +8,7 @@ use crate::cmd::live;
 use crate::cpus::median;
 use crate::fail::Fail;
 use crate::lab::interfaces;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -46,7 +47,7 @@ pub(crate) fn run(options: &ThreadsBench) -> Result<(), Fail> {
         .iter()
         .map(|i| options.what.config(&interfaces::one(i)?))
         .collect::<Result<Vec<_>, _>>()?;
-    let bar = out::live(u64::from(options.repeats) * configs.len() as u64, "running live");
+    let bar = bar::live(u64::from(options.repeats) * configs.len() as u64, "running live");
     let mut rates: Vec<Vec<f64>> = configs.iter().map(|_| Vec::new()).collect();
     for _ in 0..options.repeats {
         for (rates, config) in rates.iter_mut().zip(&configs) {

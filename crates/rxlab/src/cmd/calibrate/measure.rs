@@ -7,6 +7,7 @@ use super::values::{Streams, Values};
 use super::{copy, latency, machine, work};
 use crate::cpus::limit::{self, Distance, pin};
 use crate::fail::Fail;
+use crate::show::bar;
 use crate::show::out;
 use crate::show::table::{Table, num, number, words};
 
@@ -30,7 +31,7 @@ pub(super) struct Measured {
 /// # Errors
 /// No memory, no second thread, or CPUs that moved in every round.
 pub(super) fn measure(cpus: Cpus, sizes: machine::Sizes, pool: Pool, rounds: u32) -> Result<Measured, Fail> {
-    let bar = out::rounds(u64::from(rounds), "measuring");
+    let bar = bar::rounds(u64::from(rounds), "measuring");
     pin(cpus.here)?;
     let sets = latency::Sets::new(sizes.l2, sizes.llc)?;
     let (mut walks, stream) = (sets.walks()?, sets.stream(pool)?);

@@ -9,7 +9,7 @@ use serde::Serialize;
 use traffic::{Line, Rate, Workload};
 
 use crate::fail::Fail;
-use crate::show::out;
+use crate::show::bar;
 use crate::show::table::{Table, num, number, words};
 
 /// Bytes of a frame without FCS: 64 and 1500 on the wire's count, as `bench live` takes them.
@@ -53,7 +53,7 @@ pub(super) fn all(server: &Server) -> Result<Vec<Prediction>, Fail> {
         }),
     ];
     let points = FRAMES.iter().flat_map(|len| interfaces.iter().map(move |i| (i, *len)));
-    let bar = out::progress((FRAMES.len() * interfaces.len()) as u64, "predicting");
+    let bar = bar::progress((FRAMES.len() * interfaces.len()) as u64, "predicting");
     points.map(|(interface, len)| one(server, interface, len).inspect(|_| bar.inc(1))).collect()
 }
 

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use flow::{BURST, Key, Reader};
 
-use crate::show::out;
+use crate::show::bar;
 
 /// Frames of a capture that are kept: 46 MB of keys.
 const KEPT: usize = 1 << 18;
@@ -54,7 +54,7 @@ pub(crate) fn measure(reader: &Reader, sample: Sample, repeats: u32) -> Lookup {
     let fresh: Vec<Key> = sample.keys.iter().cycle().take(lookups).copied().collect();
     let bytes: Vec<u32> = sample.bytes.iter().cycle().take(lookups).copied().collect();
     let mut keys = fresh.clone();
-    let bar = out::rounds(u64::from(repeats), "looking up");
+    let bar = bar::rounds(u64::from(repeats), "looking up");
     pass(reader, &mut keys, &bytes);
     let mut times = Vec::with_capacity(repeats as usize);
     for _ in 0..repeats {

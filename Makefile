@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk why soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver python-venv test-python python-api wheel sweep dist test-dist book
+.PHONY: help demo pgo test test-dpdk why soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver python-venv test-python python-api wheel sweep dist test-dist book instructions
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -30,6 +30,7 @@ pub use machine::layout::{PoolId, Table, Words};
 pub use machine::pcie::tlp_bytes;
 pub use machine::{cache, hierarchy};
 pub use profile::{Pause, WINDOW};
+pub use run::confidence::Confidence;
 pub use run::error::Error;
 pub use run::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 pub use run::run;

@@ -4,6 +4,7 @@ mod account;
 mod allocated;
 mod build;
 mod cards;
+pub(crate) mod confidence;
 mod course;
 pub(crate) mod error;
 pub(crate) mod report;

@@ -43,6 +43,9 @@ impl Start {
 /// Rings start empty; with [`Start::Full`] all cores stall once, early in the warm-up. The window is `parts` parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
+    /// The run meets its sources so late: what they send before is left out. Runs whose `late` and `warm` add up to the same
+    /// count the same arrivals.
+    pub late: Ps,
     /// Time that does not count.
     pub warm: Ps,
     /// Length of a part. Of sources that repeat it is whole laps, so that parts are alike.
@@ -58,7 +61,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// From when to when arrivals count, ps.
+    /// From when to when arrivals count, ps of the run.
     pub fn window(&self) -> (u64, u64) {
         (self.warm.0, self.warm.0.saturating_add(self.part.0.saturating_mul(u64::from(self.parts))))
     }

@@ -11,6 +11,7 @@ mod error;
 mod flows;
 pub mod fuzz;
 mod generate;
+mod late;
 mod link;
 mod partition;
 mod phases;
@@ -32,6 +33,7 @@ mod write;
 
 pub use cdf::Cdf;
 pub use error::{SpecError, TraceError};
+pub use late::Late;
 pub use phases::Phases;
 pub use rate::Rate;
 pub use schedule::{IDLE, Idle};

@@ -7,6 +7,7 @@ use apps::Fate;
 use memory::Ps;
 use nic::reorder::Found;
 
+use super::confidence::{Confidence, Rates};
 use super::report::{Conservation, CoreReport, Counted, Dram, Latency, PartReport, PortReport, Report};
 use super::snapshot::{Part, Snapshot, by_card};
 use crate::agents::meter::Meter;
@@ -19,6 +20,8 @@ pub(crate) struct Measured {
     pub after: Snapshot,
     /// Its parts, where it has several.
     pub parts: Vec<Part>,
+    /// The rates of equally long batches of it.
+    pub batches: Vec<Rates>,
     /// Mean frames waiting for each core.
     pub waiting: Vec<f64>,
     /// Mean filled transmit entries, all queues.
@@ -92,6 +95,7 @@ pub(crate) fn report(
         per_core: per_core(&s.port_cores, w),
         per_port: per_port(&s.port_cores, w, meter),
         parts: parts(w, scale),
+        confidence: Confidence::of(&w.batches, scale),
         counted,
         reordering: w.reordering.map(|found| found.named().into()),
         counters,
@@ -118,7 +122,8 @@ fn counted(s: &Scenario, w: &Measured, meter: &Meter) -> Counted {
         }
         _ => (w.grew(Snapshot::decided), w.grew(|s| s.offered_bytes.iter().sum()), w.before.inside()),
     };
-    Counted { from_us: w.before.at as f64 / 1e6, offered, offered_bytes, sent, dropped, waiting_before }
+    let from = w.before.at + s.span.map_or(0, |span| span.late.0);
+    Counted { from_us: from as f64 / 1e6, offered, offered_bytes, sent, dropped, waiting_before }
 }
 
 /// The first core of each port.

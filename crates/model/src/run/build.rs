@@ -9,6 +9,7 @@ use memory::Ps;
 use nic::reorder::Order;
 use rings::pool::CoreCache;
 use rings::{AnyHost, AnyTxHost};
+use traffic::{Late, Source};
 
 use super::Run;
 use super::allocated::{Allocated, PortRings};
@@ -44,7 +45,11 @@ impl Run {
         }
         let credits = lend(s);
         let peers = s.peers.iter().cloned().map(Wire::Peer);
-        let wires = std::mem::take(&mut s.sources).into_iter().map(Wire::Source).chain(peers);
+        let late = s.span.map_or(Ps::ZERO, |span| span.late);
+        let source = |source: Box<dyn Source>| -> Box<dyn Source> {
+            if late > Ps::ZERO { Box::new(Late::new(source, late.0)) } else { source }
+        };
+        let wires = std::mem::take(&mut s.sources).into_iter().map(source).map(Wire::Source).chain(peers);
         let s = &*s;
         let mut space = ModelSpace::new().served_by(s.server.nic.kind).with_nic_memory(s.server.nic_memory());
         let Allocated { buffers, count, tables, ports, mut caches, regions } = Allocated::new(s, &mut space)?;

@@ -7,6 +7,7 @@ use memory::Ps;
 use nic::reorder::Order;
 
 use super::account::Measured;
+use super::confidence::Rates;
 use super::error::Error;
 use super::snapshot::{Part, Snapshot};
 use crate::run::Run;
@@ -59,7 +60,7 @@ impl Run {
         self.warmup = self.now;
         let settled = judged <= span.warm && level(&steps);
         let before = self.begin();
-        let (mut looks, mut parts) = (Looks::new(before.gauges.len()), Vec::new());
+        let (mut looks, mut parts) = (Looks::new(&before), Vec::new());
         for part in 0..u64::from(span.parts) {
             let began = self.now;
             for look in 1..=LOOKS {
@@ -139,7 +140,7 @@ impl Run {
     /// Measures over a few steps, and on until `frames` have been offered or the time is `limit`.
     fn measure(&mut self, step: Ps, frames: u64, limit: Ps) -> Result<Measured, Error> {
         let before = self.begin();
-        let mut looks = Looks::new(before.gauges.len());
+        let mut looks = Looks::new(&before);
         while looks.n < LOOKS * MEASURED as u64 || self.offered() < frames && self.now < limit {
             self.advance(Ps(step.0 / LOOKS))?;
             self.look_around(&mut looks);
@@ -159,6 +160,9 @@ impl Run {
     /// Looks at what waits where.
     fn look_around(&mut self, looks: &mut Looks) {
         looks.n += 1;
+        let now = self.snapshot();
+        looks.batches.push(now.rates_since(&looks.last));
+        looks.last = now;
         let meter = self.book.meter.borrow();
         looks.passing += meter.passing as f64;
         let cores = 0..meter.fates.queues();
@@ -177,7 +181,7 @@ impl Run {
         for sum in looks.waiting.iter_mut().chain([&mut looks.tx_filled, &mut looks.passing]) {
             *sum /= n;
         }
-        let Looks { waiting, tx_filled, passing, .. } = looks;
+        let Looks { waiting, tx_filled, passing, batches, .. } = looks;
         let (nic_cores, reordering) = (self.nic_cores.clone(), self.reordering());
         if parts.len() < 2 {
             parts.clear();
@@ -186,6 +190,7 @@ impl Run {
             before,
             after,
             parts,
+            batches,
             waiting,
             tx_filled,
             passing,
@@ -206,6 +211,9 @@ struct Pace {
 /// What looks during a window have found: sums.
 pub(crate) struct Looks {
     n: u64,
+    /// What the last one had counted, and the rates from one to the next.
+    last: Snapshot,
+    batches: Vec<Rates>,
     /// Frames waiting for each core.
     waiting: Vec<f64>,
     /// Filled transmit entries.
@@ -215,8 +223,10 @@ pub(crate) struct Looks {
 }
 
 impl Looks {
-    pub(crate) fn new(cores: usize) -> Looks {
-        Looks { n: 0, waiting: vec![0.0; cores], tx_filled: 0.0, passing: 0.0 }
+    /// None, from a window's beginning on.
+    pub(crate) fn new(before: &Snapshot) -> Looks {
+        let waiting = vec![0.0; before.gauges.len()];
+        Looks { n: 0, last: before.clone(), batches: Vec::new(), waiting, tx_filled: 0.0, passing: 0.0 }
     }
 }
 

@@ -6,6 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use apps::Fate;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::confidence::Confidence;
+
 /// Latency in microseconds, wire to wire, with the load generator's stated constant.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Latency {
@@ -198,6 +200,9 @@ pub struct Report {
     pub warmup_s: f64,
     /// Whether rates had settled when measuring began.
     pub settled: bool,
+    /// How sure the means of the window are; none of one with too few batches.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
     /// Packets simulated in all.
     pub packets: u64,
 }

@@ -3,6 +3,7 @@
 use apps::Fate;
 use nic::Counters;
 
+use super::confidence::Rates;
 use crate::agents::meter::Meter;
 use crate::engine::gauge::Gauge;
 use crate::engine::sim::Sim;
@@ -62,6 +63,17 @@ impl Snapshot {
         let hits = self.counts.dma_write_hits - before.counts.dma_write_hits;
         let misses = self.counts.dma_write_misses - before.counts.dma_write_misses;
         100.0 * hits as f64 / (hits + misses).max(1) as f64
+    }
+
+    /// The rates since `before`.
+    pub(crate) fn rates_since(&self, before: &Snapshot) -> Rates {
+        let lines = |s: &Snapshot| s.counts.dram_reads + s.counts.dram_writes;
+        let span = (self.at - before.at).max(1) as f64;
+        Rates {
+            throughput_gbps: self.gbps_since(before),
+            ddio_hit_pct: self.ddio_since(before),
+            dram_gbps: (lines(self) - lines(before)) as f64 * 1e12 / span * 64.0 * 8e-9,
+        }
     }
 
     /// Frames of one core that have met `fate` so far.

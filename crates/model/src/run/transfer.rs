@@ -72,7 +72,7 @@ impl Run {
         while !done(s) && run.now < s.limit {
             run.advance(step)?;
         }
-        let looks = Looks::new(before.gauges.len());
+        let looks = Looks::new(&before);
         run.book.meter.borrow_mut().next_part();
         let window = run.window(before, looks, Vec::new());
         let done = done(s);

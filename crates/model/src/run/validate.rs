@@ -1,5 +1,6 @@
 //! What a run refuses before it begins.
 
+use memory::Ps;
 use rings::{Interface, Param, Role};
 
 use super::error::Error;
@@ -51,6 +52,10 @@ pub(crate) fn scenario(s: &Scenario) -> Result<(), Error> {
     }
     if !(1..=64).contains(&s.sampling) || !s.sampling.is_power_of_two() {
         return bad(format!("one set in {} sampled; allowed: 1, 2, 4, 8, 16, 32, 64", s.sampling));
+    }
+    let late = s.span.is_some_and(|span| span.late > Ps::ZERO);
+    if late && !(s.peers.is_empty() && s.bypass.is_empty()) {
+        return bad("a run that meets its sources late has nothing beside them; allowed: no hosts that answer, no flows past the cores".into());
     }
     let threads = s.antagonist.map_or(0, |a| a.threads);
     if threads > MAX_ANTAGONISTS {

@@ -32,6 +32,7 @@ fn one_core(ring: u32, gbps: f64, span: Option<Span>, antagonist: Option<Antagon
 fn a_pause_fills_rings_and_only_in_trials() {
     // 20 Gbps are 1.63 M frames a second: 163 in a pause of 100 us.
     let trial = Some(Span {
+        late: Ps::ZERO,
         warm: Ps::from_us(6_000),
         part: Ps::from_us(5_000),
         parts: 4,

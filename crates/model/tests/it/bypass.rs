@@ -45,7 +45,15 @@ fn beside(
     bypass: Vec<Bypass>,
 ) -> Result<Report, model::Error> {
     let ms = Ps::from_us(1_000);
-    let span = Span { warm: Ps(ms.0 * 2), part: ms, parts: 4, agree: 0, step: Ps::ZERO, until_loss: false };
+    let span = Span {
+        late: Ps::ZERO,
+        warm: Ps(ms.0 * 2),
+        part: ms,
+        parts: 4,
+        agree: 0,
+        step: Ps::ZERO,
+        until_loss: false,
+    };
     run(&mut Scenario {
         window: server.window(),
         setting: Setting {

@@ -134,7 +134,7 @@ fn scenario(rules: Option<Rules>, span: Span) -> Scenario {
 /// So many parts of a millisecond, behind what it takes for caches to warm.
 fn span(parts: u32) -> Span {
     let part = Ps::from_us(1_000);
-    Span { warm: Ps::from_us(5_000), part, parts, agree: 0, step: part, until_loss: false }
+    Span { late: Ps::ZERO, warm: Ps::from_us(5_000), part, parts, agree: 0, step: part, until_loss: false }
 }
 
 fn report(place: Place, installed: u64, updates: Option<Updates>, parts: u32) -> Report {

@@ -31,6 +31,7 @@ fn senders(load: &Load, interface: Interface, network: Network, bypass: Vec<Bypa
     let each = |core| Sender { core: core as u16, from: 0, until: u64::MAX, window };
     let senders = Senders::new(network, &(0..cores).map(each).collect::<Vec<_>>(), frames, true);
     let span = Span {
+        late: Ps::ZERO,
         warm: Ps::from_us(4_000),
         part: Ps::from_us(2_000),
         parts: 1,

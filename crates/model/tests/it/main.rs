@@ -9,6 +9,7 @@ mod bypass;
 mod caches;
 mod classifier;
 mod coherence;
+mod confidence;
 mod congestion;
 mod costs;
 mod echo;

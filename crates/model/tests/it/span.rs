@@ -9,6 +9,7 @@ use traffic::{Arrival, Line, Rate, Source, Workload};
 
 /// 7 ms in which nothing counts, then four parts of half a millisecond.
 const SPAN: Span = Span {
+    late: Ps::ZERO,
     warm: Ps::from_us(7_000),
     part: Ps::from_us(500),
     parts: 4,
@@ -111,6 +112,22 @@ fn all_count_the_arrivals_of_the_window() {
     }
 }
 
+#[test]
+fn a_run_that_begins_late_counts_the_same_arrivals() {
+    let (from, to) = SPAN.window();
+    let expected = arrivals(12.0, from, to);
+    let span = Span { late: Ps::from_us(3_000), warm: Ps::from_us(4_000), ..SPAN };
+    for (nic, start) in [(Nic::Card, Start::Full), (Nic::Core, Start::Empty)] {
+        for interface in interfaces() {
+            let what = format!("{nic:?} {}", interface.name());
+            let r = run(&mut scenario(nic, &interface, start, 12.0, span)).unwrap();
+            assert_eq!((r.counted.offered, r.counted.offered_bytes), expected, "{what}");
+            assert_eq!((r.counted.from_us, r.warmup_s), (7_000.0, 4e-3), "{what}");
+            closes(&r, &what);
+        }
+    }
+}
+
 /// Its card and its cores are behind by more frames than a ring holds when the window ends.
 #[test]
 fn frames_that_a_slow_nic_core_has_not_taken_count_as_offered() {
@@ -177,7 +194,7 @@ fn dynamic_counts_the_same_arrivals() {
 #[test]
 fn a_window_too_short_to_judge_does_not_call_itself_settled() {
     let [private, ..] = interfaces();
-    let short = Span { warm: Ps::from_us(500), agree: 4, ..SPAN };
+    let short = Span { late: Ps::ZERO, warm: Ps::from_us(500), agree: 4, ..SPAN };
     assert!(!run(&mut scenario(Nic::Card, &private, Start::Empty, 12.0, short)).unwrap().settled);
     assert!(run(&mut scenario(Nic::Card, &private, Start::Empty, 12.0, SPAN)).unwrap().settled);
 }

@@ -1,5 +1,9 @@
 //! Runs many points at once, and gives rows back in the order in which they were asked for.
 
+mod together;
+
+use std::cmp::Reverse;
+
 use model::{Report, Span, Start};
 use rayon::prelude::*;
 
@@ -9,6 +13,7 @@ use crate::lab::row::{Row, middle};
 use crate::lab::search::{self, Edge, Search};
 use crate::lab::span;
 use crate::show::bar::{self, Bar};
+use together::Run;
 
 /// One interface with its sizes: from empty and from full rings, over all placements.
 pub(crate) struct Job {
@@ -77,10 +82,23 @@ pub(crate) fn run<'a>(
 ) -> Result<Vec<Pair>, Fail> {
     let jobs: Vec<&Job> = jobs.into_iter().collect();
     let bar = bar::progress(jobs.iter().map(|job| steps(job)).sum(), what);
-    let found: Vec<Result<Vec<Pair>, Fail>> =
-        jobs.par_iter().with_max_len(1).map(|job| group(&[job], &bar)).collect();
+    // What has most buffers takes longest to settle.
+    let buffers =
+        |job: &&Job| job.full.first().map_or(0, |point| point.scenario(Vec::new()).posted_buffers());
+    let lengths: Vec<u64> = jobs.iter().map(buffers).collect();
+    let found = longest_first(&lengths, |i| group(&[jobs[i]], &bar));
     bar.finish_and_clear();
     Ok(found.into_iter().collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+/// What `run` gives for each number below that of `lengths`, in order. All cores take numbers, the greatest length first: a
+/// long run that came last would keep one core busy and the others waiting.
+fn longest_first<T: Send>(lengths: &[u64], run: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let mut order: Vec<usize> = (0..lengths.len()).collect();
+    order.sort_by_key(|i| (Reverse(lengths[*i]), *i));
+    let mut found: Vec<(usize, T)> = order.into_iter().par_bridge().map(|i| (i, run(i))).collect();
+    found.sort_by_key(|(i, _)| *i);
+    found.into_iter().map(|(_, found)| found).collect()
 }
 
 /// Runs jobs that are compared: all meet the same arrivals over the same window.
@@ -104,13 +122,12 @@ fn steps(job: &Job) -> u64 {
 /// Searches and runs side by side.
 fn group(jobs: &[&Job], bar: &Bar) -> Result<Vec<Pair>, Fail> {
     let searches = || jobs.par_iter().with_max_len(1).map(|job| searched(job, bar)).collect();
-    let (edges, runs): (Vec<Result<_, Fail>>, _) = rayon::join(searches, || together(jobs, bar));
-    let (span, reports) = runs?;
-    let mut reports = reports.into_iter();
+    let (edges, runs): (Vec<Result<_, Fail>>, _) = rayon::join(searches, || together::run(jobs, bar));
+    let mut runs = runs?.into_iter();
     let mut pairs = Vec::new();
     for (job, edge) in jobs.iter().zip(edges) {
-        let mine = reports.by_ref().take(job.points().count()).collect();
-        pairs.push(pair(job, &span, mine, edge?)?);
+        let mine = runs.by_ref().take(job.points().count()).collect();
+        pairs.push(pair(job, mine, edge?)?);
     }
     Ok(pairs)
 }
@@ -129,78 +146,16 @@ fn searched(job: &Job, bar: &Bar) -> Result<(Option<Edge>, Vec<bool>), Fail> {
     Ok((Some(edge), trials))
 }
 
-/// All runs of all jobs over one window. Its warm-up is found by one placement of each interface and start: it doubles
-/// until all of these have settled. Where some never do, the window is longer, and they are a range.
-fn together(jobs: &[&Job], bar: &Bar) -> Result<(Span, Vec<Report>), Fail> {
-    let points: Vec<&Point> = jobs.iter().flat_map(|job| job.points()).collect();
-    let nothing = || Fail::new("no placement was run; allowed: at least 1");
-    let point = *points.first().ok_or_else(nothing)?;
-    let run = |which: &[usize], span: Span| -> Result<Vec<Report>, Fail> {
-        let one = |i: &usize| {
-            let report = points[*i].with(|s| s.span = Some(span)).run();
-            bar.inc(1);
-            report
-        };
-        let found: Vec<Result<Report, Fail>> = which.par_iter().with_max_len(1).map(one).collect();
-        found.into_iter().collect()
-    };
-    let all: Vec<usize> = (0..points.len()).collect();
-    if let Some(span) = jobs.first().and_then(|job| job.span) {
-        return Ok((span, run(&all, span)?));
-    }
-    let mut pending = scouts(jobs);
-    let first = span::first(&points);
-    span::check(&first)?;
-    let mut span = first;
-    // What has run by the span that all will have need not run again.
-    let mut found: Vec<Option<(Span, Report)>> = vec![None; points.len()];
-    loop {
-        bar.inc_length(pending.len() as u64);
-        for (i, report) in pending.iter().zip(run(&pending, span)?) {
-            found[*i] = Some((span, report));
-        }
-        pending.retain(|i| found[*i].as_ref().is_some_and(|f| !f.1.settled));
-        match span::longer(&span, &first, point) {
-            _ if pending.is_empty() => break,
-            Some(longer) => span = longer,
-            None => {
-                span = span::unsettled(&span);
-                break;
-            }
-        }
-    }
-    let missing = |i: &usize| found[*i].as_ref().is_none_or(|f| f.0 != span);
-    let missing: Vec<usize> = all.into_iter().filter(missing).collect();
-    for (i, report) in missing.iter().zip(run(&missing, span)?) {
-        found[*i] = Some((span, report));
-    }
-    Ok((span, found.into_iter().flatten().map(|f| f.1).collect()))
-}
-
-/// The places of the first placements of all jobs and starts, among all points.
-fn scouts(jobs: &[&Job]) -> Vec<usize> {
-    let mut next = 0;
-    let mut scouts = Vec::new();
-    for job in jobs {
-        scouts.extend([next, next + job.empty.len()]);
-        next += job.points().count();
-    }
-    scouts
-}
-
-fn pair(
-    job: &Job,
-    span: &Span,
-    mut reports: Vec<Report>,
-    (edge, trials): (Option<Edge>, Vec<bool>),
-) -> Result<Pair, Fail> {
-    let runs = reports.split_off(job.empty.len().min(reports.len()));
-    let others = runs.get(job.full.len()..).unwrap_or_default().to_vec();
-    let full = runs[..job.full.len().min(runs.len())].to_vec();
-    let row = |points: &[Point], reports: Vec<Report>, others: &[Report], start: Start| {
+fn pair(job: &Job, mut found: Vec<Run>, (edge, trials): (Option<Edge>, Vec<bool>)) -> Result<Pair, Fail> {
+    let mut full = found.split_off(job.empty.len().min(found.len()));
+    let runs: Vec<Report> = full.iter().map(|(_, report)| report.clone()).collect();
+    let others = full.split_off(job.full.len().min(full.len()));
+    let others: Vec<Report> = others.into_iter().map(|(_, report)| report).collect();
+    let row = |points: &[Point], found: Vec<Run>, others: &[Report], start: Start| {
         let nothing = || Fail::new("no placement was run; allowed: at least 1");
-        let point = points.first().ok_or_else(nothing)?;
-        let placements = reports.len();
+        let (point, (span, _)) = points.first().zip(found.first().cloned()).ok_or_else(nothing)?;
+        let placements = found.len();
+        let reports = found.into_iter().map(|(_, report)| report).collect();
         let (report, range) = middle(reports, others).ok_or_else(nothing)?;
         Ok(Row {
             interface: point.interface.name().to_string(),
@@ -219,12 +174,12 @@ fn pair(
                 "{} --other-arrivals {} --window {}",
                 job.reproduce,
                 job.others.len(),
-                span::text(span)
+                span::text(&span)
             ),
         })
     };
     Ok(Pair {
-        empty: row(&job.empty, reports, &[], Start::Empty)?,
+        empty: row(&job.empty, found, &[], Start::Empty)?,
         full: row(&job.full, full, &others, Start::Full)?,
         runs,
         edge,

@@ -1,7 +1,8 @@
 //! When runs count that are compared: one window for all, so that all meet the same arrivals.
 //!
 //! A window is whole laps of a capture, or as long for all of a generator. It begins when the rates of *all* runs have
-//! settled: the warm-up doubles until they have.
+//! settled. How long that takes differs: each interface and start has a warm-up of its own, which doubles until it has
+//! settled. All warm-ups end at one time of the sources, so a short one begins late.
 
 use std::str::FromStr;
 
@@ -85,6 +86,7 @@ fn rate(source: &mut dyn Source) -> f64 {
 pub(crate) fn first(points: &[&Point]) -> Span {
     let Some(point) = points.first() else {
         return Span {
+            late: Ps::ZERO,
             warm: Ps::ZERO,
             part: Ps(SHORTEST),
             parts: 1,
@@ -111,6 +113,7 @@ pub(crate) fn first(points: &[&Point]) -> Span {
     let agree = if fitting(warm(agree), part) < parts { 0 } else { agree };
     let warm = warm(agree);
     Span {
+        late: Ps::ZERO,
         warm: Ps(warm),
         part: Ps(part),
         parts: parts.min(fitting(warm, part)) as u32,
@@ -171,6 +174,7 @@ pub(crate) fn trial(point: &Point, counts: Ps) -> Span {
     let part = pattern.laps((counts.0 / TRIAL_PARTS).max((pattern.gap * PART_FRAMES as f64) as u64));
     let parts = counts.0.div_ceil(part.max(1)).clamp(1, TRIAL_PARTS).min(fitting(TRIAL_WARM, part));
     Span {
+        late: Ps::ZERO,
         warm: Ps(TRIAL_WARM),
         part: Ps(part),
         parts: parts as u32,
@@ -180,10 +184,11 @@ pub(crate) fn trial(point: &Point, counts: Ps) -> Span {
     }
 }
 
-/// `WARM:PART:PARTS:STEP:AGREE`, ns and counts: what a command line that runs a point again has.
+/// `WARM:PART:PARTS:STEP:AGREE[:LATE]`, ns and counts: what a command line that runs a point again has.
 pub(crate) fn text(span: &Span) -> String {
     let ns = |t: Ps| t.0 / 1000;
-    format!("{}:{}:{}:{}:{}", ns(span.warm), ns(span.part), span.parts, ns(span.step), span.agree)
+    let late = if span.late > Ps::ZERO { format!(":{}", ns(span.late)) } else { String::new() };
+    format!("{}:{}:{}:{}:{}{late}", ns(span.warm), ns(span.part), span.parts, ns(span.step), span.agree)
 }
 
 /// Reads what [`text`] wrote.
@@ -194,18 +199,28 @@ pub(crate) fn read(text: &str) -> Result<Span, Fail> {
     const LONGEST: u64 = model::LONGEST.0 / 1000;
     let bad = || {
         Fail::new(format!(
-            "--window {text}: allowed: WARM:PART:PARTS:STEP:AGREE as a result's command has it, ns and counts, ten hours at most"
+            "--window {text}: allowed: WARM:PART:PARTS:STEP:AGREE[:LATE] as a result's command has it, ns and counts, ten hours at most"
         ))
     };
-    let numbers: Vec<u64> =
+    let mut numbers: Vec<u64> =
         text.split(':').map(u64::from_str).collect::<Result<_, _>>().map_err(|_| bad())?;
-    let [warm @ ..=LONGEST, part @ 1..=LONGEST, parts @ 1..=1_000_000, step, agree @ ..=64] = numbers[..]
+    if numbers.len() == 5 {
+        numbers.push(0);
+    }
+    let [
+        warm @ ..=LONGEST,
+        part @ 1..=LONGEST,
+        parts @ 1..=1_000_000,
+        step,
+        agree @ ..=64,
+        late @ ..=LONGEST,
+    ] = numbers[..]
     else {
         return Err(bad());
     };
     if part.saturating_mul(parts).saturating_add(warm) > LONGEST || agree.saturating_mul(step) > warm {
         return Err(bad());
     }
-    let [warm, part, step] = [warm, part, step].map(|ns| Ps(ns * 1000));
-    Ok(Span { warm, part, parts: parts as u32, agree: agree as u32, step, until_loss: false })
+    let [late, warm, part, step] = [late, warm, part, step].map(|ns| Ps(ns * 1000));
+    Ok(Span { late, warm, part, parts: parts as u32, agree: agree as u32, step, until_loss: false })
 }

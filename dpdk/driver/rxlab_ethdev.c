@@ -127,7 +127,7 @@ mtu_set(struct rte_eth_dev *dev, uint16_t mtu)
 	return ret;
 }
 
-/* ethdev has stopped the port. It is as after its probe then: configured by nobody, with nothing counted. */
+/* ethdev has stopped the port, and the program configures it anew. What was set beside the configuration goes. */
 static int
 dev_reset(struct rte_eth_dev *dev)
 {

@@ -238,7 +238,8 @@ rxlab_choose_bursts(struct rte_eth_dev *dev)
 	for (i = 0; i < dev->data->nb_tx_queues; i++) {
 		const struct rxlab_tx_queue *q = dev->data->tx_queues[i];
 
-		if (q->edits != 0)
+		/* VLAN offloads are switched on ports whose queues are not set up, too. */
+		if (q != NULL && q->edits != 0)
 			dev->tx_pkt_burst = rxlab_tx_pkt_burst_edit;
 	}
 }

@@ -1,7 +1,8 @@
-# The smoke test, then integrity, the life of a port, several threads on a queue, ethdev's and rte_flow's calls, a channel, the
-# calls of ceio, with the driver's C part built with AddressSanitizer and UndefinedBehaviorSanitizer (make dpdk-asan).
+# The smoke test, then integrity, the life of a port, several threads on a queue, ethdev's and rte_flow's calls,
+# frames in several mbufs and offloads, a channel, the calls of ceio, with the driver's C part built with AddressSanitizer and
+# UndefinedBehaviorSanitizer (make dpdk-asan).
 # each: interface
-# with: smoke integrity cycles shared emulated ethdev flow channel ceio_calls
+# with: smoke integrity cycles shared emulated ethdev offloads flow channel ceio_calls
 # limit: 300
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -18,7 +19,7 @@ arguments=("$1")
 [[ $2 != emulated || $1 =~ ^(privring|shring|rxbisect)$ ]] || { echo "$1 is not emulated"; exit 77; }
 [[ $2 != shared || $1 =~ ^(corec|ddring)$ ]] || { echo "one thread at a time polls a queue of $1"; exit 77; }
 [[ $2 != channel || $1 == ccnic ]] || { echo "$1 has no channel"; exit 77; }
-[[ $2 =~ ^(smoke|shared|emulated|ethdev|flow|channel|ceio_calls)$ ]] || arguments+=(loop)
+[[ $2 =~ ^(smoke|shared|emulated|ethdev|offloads|flow|channel|ceio_calls)$ ]] || arguments+=(loop)
 [[ $2 != ceio_calls || $1 == ceio ]] || { echo "$1 has no calls of its own"; exit 77; }
 [[ $2 != ceio_calls ]] || arguments=(3000)
 bash "$2.sh" "${arguments[@]}"

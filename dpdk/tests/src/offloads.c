@@ -448,8 +448,12 @@ static void
 vlans(void)
 {
 	const uint64_t strip = RTE_ETH_RX_OFFLOAD_VLAN_STRIP, filter = RTE_ETH_RX_OFFLOAD_VLAN_FILTER;
+	const struct rte_eth_conf empty = { 0 };
 	unsigned int i;
 
+	/* Before its queues are set up. */
+	must(rte_eth_dev_configure(0, 1, 1, &empty), "configure");
+	must(rte_eth_dev_set_vlan_offload(0, RTE_ETH_VLAN_STRIP_OFFLOAD), "VLAN strip of a port without queues");
 	configure(1, strip | filter | RTE_ETH_RX_OFFLOAD_CHECKSUM, sums | RTE_ETH_TX_OFFLOAD_VLAN_INSERT, 800);
 	must(rte_eth_dev_vlan_filter(0, 100, 1), "a VLAN that passes");
 	port_start(0);

@@ -62,10 +62,9 @@ fn guided() -> Vec<String> {
 
 #[test]
 fn every_command_is_understood() {
-    let guided = guided();
-    let lines = code().chain(guided.iter().map(String::as_str));
+    let all = code().map(str::to_string).chain(guided()).collect::<Vec<_>>();
     let mut seen = 0;
-    for line in lines.filter_map(|line| line.trim_start_matches("$ ").strip_prefix("rxlab ")) {
+    for line in all.iter().filter_map(|line| line.trim_start_matches("$ ").strip_prefix("rxlab ")) {
         let line = line.split(" #").next().unwrap().trim().replace('\'', "");
         let mut words: Vec<&str> = line.split_whitespace().collect();
         // Everything before it is read first.

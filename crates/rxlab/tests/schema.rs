@@ -134,6 +134,14 @@ fn comparisons() {
     assert!(!found["remedies"].as_array().unwrap().is_empty() && !found["sweep"].is_null(), "{found}");
     holds("compare", &format!("{SMALL} --no-search --emulated --interfaces rxbisect --app nf"));
     holds("compare", &format!("{SMALL} --no-search --interfaces corec,ddring,dynamic --antagonist stream:1"));
+    let drawn =
+        format!("{SMALL} --resolution 50 --trial-ms 1 --interfaces privring --best none --other-arrivals 0");
+    let found = holds("compare", &format!("{drawn} --uncertainty=8 --sensitivity"));
+    let (sure, moves) = (&found["uncertainty"], &found["sensitivity"]["constants"]);
+    assert_eq!((&sure["draws"], &sure["same"], &sure["rows"][0]["wins"]), (&json!(8), &json!(8), &json!(8)));
+    assert_eq!(sure["constants"].as_array().unwrap().len(), moves.as_array().unwrap().len());
+    let means: Vec<f64> = moves.as_array().unwrap().iter().map(|c| c["mean_pct"].as_f64().unwrap()).collect();
+    assert!(means.is_sorted_by(|a, b| a >= b) && means[0] > 0.0, "{means:?}");
     let found =
         holds("compare", &format!("{SMALL} --no-search --interfaces privring --bypass 1:5,to=memory"));
     let beside = found["results"][0]["bypass_gbps"].as_f64().unwrap();
@@ -179,7 +187,8 @@ fn flow_rules() {
 #[test]
 fn advice() {
     let small = "--cores 2 --rate 34 --placements 1 --trial-ms 2 --limit-ms 5 --resolution 10";
-    holds("advise", &format!("advise --ports 1 {small}"));
+    let found = holds("advise", &format!("advise --ports 1 {small} --uncertainty=8"));
+    assert_eq!(found["uncertainty"]["rows"].as_array().unwrap().len(), 3);
     holds("advise flows", "advise flows --rate 36000");
 }
 

@@ -139,9 +139,10 @@ fn told(origin: &str) -> Option<[f64; 2]> {
 
 fn listed(table: &[Entry], name: &str, c: &Constant) -> Option<([f64; 2], String)> {
     let id = c.origin.strip_prefix("assumed: ").map(|rest| rest.split([',', ' ']).next().unwrap_or_default());
-    let mut mine = table.iter().filter(|e| e.constant == name).filter(|e| {
-        e.id.is_none() || e.id.as_deref() == id && e.value == Some(c.value)
-    });
+    let mut mine = table
+        .iter()
+        .filter(|e| e.constant == name)
+        .filter(|e| e.id.is_none() || e.id.as_deref() == id && e.value == Some(c.value));
     // Those with an assumption's id come first in the table.
     let entry = mine.next()?;
     let ends = entry.between.or_else(|| entry.times.map(|ends| ends.map(|end| end * c.value)))?;

@@ -3,6 +3,7 @@
 //! A Latin hypercube has each constant at as many different values as there are draws, evenly by its spread, whatever their
 //! number. Low-discrepancy sequences need many more draws than constants before their pairs are even; so none is used.
 
+use memory::Ps;
 use model::Span;
 use model::profile::{Server, Spread};
 use rand::seq::SliceRandom;
@@ -63,16 +64,22 @@ pub(crate) fn short(jobs: &[Job]) -> Option<Span> {
     stated.or_else(|| spans().max_by_key(|s| s.window().1))
 }
 
-/// The job on a server with the constants of a draw: the first placement alone, over a window, with a coarse search.
+/// The job on a server with the constants of a draw: the first placement alone, from full rings, which decide, over a
+/// window, with a coarse search of trials half as long.
 pub(crate) fn job(job: &Job, values: &[(&'static str, f64)], span: Option<Span>) -> Job {
     let drawn = |points: &[Point]| {
         points.iter().take(1).map(|point| point.with(|s| set(&mut s.server, values))).collect()
     };
+    let coarse = |s: Search| Search {
+        resolution_pct: s.resolution_pct.max(RESOLUTION_PCT),
+        trial: Ps(s.trial.0 / 2),
+        ..s
+    };
     Job {
-        empty: drawn(&job.empty),
+        empty: Vec::new(),
         full: drawn(&job.full),
         others: Vec::new(),
-        search: job.search.map(|s| Search { resolution_pct: s.resolution_pct.max(RESOLUTION_PCT), ..s }),
+        search: job.search.map(coarse),
         span,
         label: job.label.clone(),
         written: job.written.clone(),
@@ -129,7 +136,7 @@ mod tests {
         let whole = ready.job("rxbisect", true).unwrap();
         let span = short(std::slice::from_ref(&whole));
         let drawn = job(&whole, &[("dram_idle_ns", 91.0)], span);
-        assert_eq!((drawn.empty.len(), drawn.full.len(), drawn.others.len()), (1, 1, 0));
+        assert_eq!((drawn.empty.len(), drawn.full.len(), drawn.others.len()), (0, 1, 0));
         assert_eq!(drawn.full[0].server.constants.dram.idle_ns.value, 91.0);
         assert_eq!(drawn.full[0].interface, whole.full[0].interface);
         assert!(drawn.search.is_some_and(|s| s.resolution_pct == RESOLUTION_PCT) && drawn.span.is_some());

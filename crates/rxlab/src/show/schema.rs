@@ -46,6 +46,7 @@ const SCHEMAS: [(&str, &str); 24] = schemas![
     "compare" in "compare",
     "experiment list" in "experiment-list",
     "experiment run" in "experiment-run",
+    "fit" in "fit",
     "flow" in "flow",
     "link" in "link",
     "live" in "live",

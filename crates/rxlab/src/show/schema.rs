@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 24] = schemas![
+const SCHEMAS: [(&str, &str); 25] = schemas![
     "advise" in "advise",
     "advise flows" in "advise-flows",
     "bench flow" in "bench-flow",

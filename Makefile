@@ -9,7 +9,7 @@ SHELL := /bin/bash
 OUT ?= .
 RXLAB ?= $(or $(CARGO_TARGET_DIR),target)/release/rxlab
 
-.PHONY: help demo pgo test test-dpdk why soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver python-venv test-python python-api wheel sweep dist test-dist book instructions
+.PHONY: help demo pgo test test-dpdk why soak-dpdk soak-corec soak-ccnic long long-loom long-miri long-fuzz experiments captures dumps verdicts same bench-live bench-flow live-predictions corec-tcp tsan advice build toolchain packages dpdk dpdk-asan install-driver python-venv test-python python-api wheel sweep dist test-dist book instructions fit
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -166,6 +166,13 @@ experiments: build ## Run all experiments, or those of PAPERS=A, into docs/resul
 	    $(RXLAB) --no-cache experiment run $$paper --all $(CAPTURES) --html $(OUT)/pages/$$paper; \
 	    echo; echo "took $$((SECONDS - start)) s of wall clock"; } > docs/results/$$paper.txt; \
 	done
+
+# What has run is kept, so that it goes on where it was stopped.
+fit: build ## Predict each figure of three papers, then each paper, from a fit on all others, into docs/results/fit.txt
+	@{ $(call heading,crates experiments profiles,$(with_rustc)); \
+	  for what in "--leave-out figure" "--leave-out paper"; do \
+	    echo; echo "command: rxlab fit $$what"; $(RXLAB) fit $$what; \
+	  done; } > docs/results/fit.txt
 
 # Of all interfaces, at full length: some minutes.
 captures: build ## Compare the interfaces on each capture of TRACES=DIR, twice, into docs/results/captures.txt

@@ -9,6 +9,7 @@ mod prefetch;
 mod range;
 mod ranges;
 mod read;
+mod spread;
 pub mod tables;
 mod text;
 
@@ -26,6 +27,7 @@ pub use declare::{Constant, Declared};
 pub use prefetch::AdjacentPrefetch;
 pub use range::Range;
 pub use ranges::ranges;
+pub use spread::Spread;
 pub use tables::Tables;
 
 /// How a full set picks its victim among the allowed ways.

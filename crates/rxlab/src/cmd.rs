@@ -5,6 +5,7 @@ mod bench;
 mod calibrate;
 mod compare;
 mod experiment;
+mod fit;
 mod flow;
 mod link;
 mod live;
@@ -37,6 +38,8 @@ pub(crate) enum Command {
     Flow(flow::Options),
     /// Run a published figure again and judge its claims
     Experiment(experiment::Experiment),
+    /// Fit the assumed constants of servers to published claims, or predict claims that are left out
+    Fit(fit::Options),
     /// Run the rings between real threads on this machine
     Live(live::Options),
     /// Measure this program itself
@@ -75,6 +78,7 @@ impl Command {
             Command::Advise(options) => advise::run(options),
             Command::Trace(options) => trace::run(&options),
             Command::Flow(options) => flow::run(&options),
+            Command::Fit(options) => fit::run(&options),
             Command::Live(options) => live::run(options),
             Command::Bench(options) => bench::run(options),
             Command::Calibrate(options) => calibrate::run(options),

@@ -49,7 +49,7 @@ fn capture(dir: &Path) -> String {
     word(&path).to_string()
 }
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "advise",
     "advise flows",
     "bench flow",
@@ -60,6 +60,7 @@ const COMMANDS: [&str; 24] = [
     "compare",
     "experiment list",
     "experiment run",
+    "fit",
     "flow",
     "link",
     "live",
@@ -116,7 +117,7 @@ fn an_unknown_command_is_told_in_one_line() {
         let line = String::from_utf8_lossy(&out.stderr).to_string();
         assert_eq!((out.status.code(), out.stdout.len(), line.lines().count()), (Some(2), 0, 1), "{line}");
         assert!(
-            line.contains(&format!("`{command}`")) && line.contains("experiment run, flow, link, live"),
+            line.contains(&format!("`{command}`")) && line.contains("experiment run, fit, flow, link, live"),
             "{line}"
         );
     }
@@ -134,6 +135,14 @@ fn comparisons() {
     assert!(!found["remedies"].as_array().unwrap().is_empty() && !found["sweep"].is_null(), "{found}");
     holds("compare", &format!("{SMALL} --no-search --emulated --interfaces rxbisect --app nf"));
     holds("compare", &format!("{SMALL} --no-search --interfaces corec,ddring,dynamic --antagonist stream:1"));
+    let drawn =
+        format!("{SMALL} --resolution 50 --trial-ms 1 --interfaces privring --best none --other-arrivals 0");
+    let found = holds("compare", &format!("{drawn} --uncertainty=8 --sensitivity"));
+    let (sure, moves) = (&found["uncertainty"], &found["sensitivity"]["constants"]);
+    assert_eq!((&sure["draws"], &sure["same"], &sure["rows"][0]["wins"]), (&json!(8), &json!(8), &json!(8)));
+    assert_eq!(sure["constants"].as_array().unwrap().len(), moves.as_array().unwrap().len());
+    let means: Vec<f64> = moves.as_array().unwrap().iter().map(|c| c["mean_pct"].as_f64().unwrap()).collect();
+    assert!(means.is_sorted_by(|a, b| a >= b) && means[0] > 0.0, "{means:?}");
     let found =
         holds("compare", &format!("{SMALL} --no-search --interfaces privring --bypass 1:5,to=memory"));
     let beside = found["results"][0]["bypass_gbps"].as_f64().unwrap();
@@ -179,7 +188,8 @@ fn flow_rules() {
 #[test]
 fn advice() {
     let small = "--cores 2 --rate 34 --placements 1 --trial-ms 2 --limit-ms 5 --resolution 10";
-    holds("advise", &format!("advise --ports 1 {small}"));
+    let found = holds("advise", &format!("advise --ports 1 {small} --uncertainty=8"));
+    assert_eq!(found["uncertainty"]["rows"].as_array().unwrap().len(), 3);
     holds("advise flows", "advise flows --rate 36000");
 }
 
@@ -228,6 +238,52 @@ const OTHERS: [(&str, &str, &str); 7] = [
     ("runs = \"once\"", "--cores 1 --rate 10 --limit-ms 5", "--ring {}\", values = [64"),
     ("runs = \"parts\"", "--cores 1 --rate 10 --window 100000:100000:2:0:0", ""),
 ];
+
+/// One core that is short of cycles: what it sends depends on the application's.
+const BUSY: &str = r#"
+id = "test/busy"
+title = "t"
+source = "s"
+notes = ["n"]
+options = "--cores 1 --ports 1 --app lb --workload fixed:1500,flows=100 --rate 60 --limit-ms 5"
+fields = ["throughput_gbps"]
+[[series]]
+id = "p"
+label = "private"
+interface = "privring"
+options = "--ring 64"
+[[claims]]
+id = "sent"
+what = "w"
+published = "PUBLISHED"
+unit = "Gbps"
+rule = "ratio"
+tolerance = 0.02
+metric = ["p.throughput_gbps"]
+"#;
+
+#[test]
+fn fits() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("busy.toml");
+    let line = format!("fit {} --members 12", word(&path));
+    let of = |published: f64| {
+        fs::write(&path, BUSY.replace("PUBLISHED", &format!("{published:.3}"))).unwrap();
+        holds("fit", &line)
+    };
+    let own = of(10.0)["claims"][0]["before"][0].as_f64().unwrap();
+    let found = of(1.12 * own);
+    let (claim, constants) = (&found["claims"][0], found["constants"].as_array().unwrap());
+    assert_eq!((&claim["held"], &found["summary"]["claims"]), (&json!(false), &json!(1)));
+    let after = claim["after"][0].as_f64().unwrap();
+    assert!((1.06 * own..1.18 * own).contains(&after), "{own}: {found}");
+    let cycles = constants.iter().find(|c| c["name"] == "lb_cycles").unwrap();
+    let [value, fitted] = ["value", "fitted"].map(|key| cycles[key].as_f64().unwrap());
+    assert!(fitted < 0.97 * value && cycles["pulls"][0]["by"].as_f64().unwrap() < -0.3, "{cycles}");
+    // Left out, it is predicted by nothing but the prior.
+    let left_out = holds("fit", &format!("{line} --leave-out figure"));
+    assert_eq!((&left_out["left_out"], &left_out["claims"][0]["holds"]), (&json!("figure"), &json!(false)));
+}
 
 #[test]
 fn experiments() {

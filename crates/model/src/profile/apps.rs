@@ -56,6 +56,13 @@ impl Apps {
         }
     }
 
+    /// Whether a constant, by its place, has a part in runs of an application: those of others have none.
+    pub fn concern(&self, place: &str, kind: Option<Kind>) -> bool {
+        let of_mine =
+            |kind| self.cycles(kind).0 == place || kind == Kind::Ipsec && place.starts_with("apps.ipsec.");
+        !place.starts_with("apps.") || kind.is_some_and(of_mine)
+    }
+
     /// The base cycles of a frame in an application for which they are all that is beside its accesses.
     pub fn own_cycles(&mut self, kind: Kind) -> Option<&mut Constant> {
         match kind {

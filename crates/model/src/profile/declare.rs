@@ -59,6 +59,7 @@ pub struct Declared {
     pub(super) about: &'static str,
     pub(super) of: Of,
     pub(super) get: fn(&Server) -> &Constant,
+    pub(super) get_mut: fn(&mut Server) -> &mut Constant,
 }
 
 impl Declared {
@@ -119,6 +120,7 @@ macro_rules! components {
                 about: concat!($($about),+),
                 of: $of,
                 get: |server| &server.$root.$component.$key,
+                get_mut: |server| &mut server.$root.$component.$key,
             },
         )+)+];
     };

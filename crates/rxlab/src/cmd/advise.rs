@@ -25,6 +25,8 @@ use crate::show::html;
 use crate::show::out;
 use crate::verdict::confirm;
 use crate::verdict::decide::{Order, Verdict};
+use crate::verdict::diagnosis::Machine;
+use crate::verdict::robust::{self, Asked, Robust};
 use guideline::{Guideline, Sizes};
 use limit::Limit;
 use refine::{Score, choose, powers, refine};
@@ -35,6 +37,7 @@ use refine::{Score, choose, powers, refine};
 Examples:
   rxlab advise --server rxbisect-testbed --ports 2 --cores 16
   rxlab advise --cores 8 --ports 1 --app nat --pcap capture.pcap --html advice.html
+  rxlab advise --cores 8 --ports 1 --app l3fwd --uncertainty
   rxlab advise flows --rules 1000000 --rate 36000
   rxlab advise --cores 4 --ports 1 --workload imix,flows=100k,arrivals=bursty:64 --rate 40 --json
 
@@ -49,6 +52,10 @@ pub(crate) struct Advise {
     what: Option<What>,
     #[command(flatten)]
     setup: Setup,
+    /// Draw the assumed and fitted constants of the server N times within their spreads, as compare does: how often the
+    /// advice stays ahead
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = robust::DRAWS)]
+    uncertainty: Option<u32>,
     /// Write a report with plots
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
@@ -81,6 +88,8 @@ struct Advice {
     verdict: Verdict,
     /// What breaks first; `None` where a capture has its own timing.
     limit: Option<Limit>,
+    /// What becomes of the verdict where constants are others.
+    robust: Option<Robust>,
 }
 
 /// Runs it.
@@ -100,7 +109,7 @@ pub(crate) fn run(options: Advise) -> Result<(), Fail> {
             "--server {name}: its cards write to DRAM, and the guidelines are those of DDIO; allowed: a server with ways for DDIO, --ddio-ways N"
         )));
     }
-    let advice = advise(&ready)?;
+    let advice = advise(&ready, options.uncertainty)?;
     let shown = if options.json { out::json(&show::data(&advice)) } else { out::print(&show::text(&advice)) };
     html::deliver(shown, target.as_ref(), || show::report(&advice))
 }
@@ -123,7 +132,7 @@ fn chosen_here(asked: &Setup) -> Result<(), Fail> {
     Ok(())
 }
 
-fn advise(ready: &Ready) -> Result<Advice, Fail> {
+fn advise(ready: &Ready, draws: Option<u32>) -> Result<Advice, Fail> {
     let guideline = Guideline::new(&ready.server, &ready.ports.cores);
     let (sizes, tried) = refine(guideline.sizes, guideline.device, |all| measure(ready, all))?;
     let mut best = vec![("rxbisect", sized(ready, sizes))];
@@ -137,9 +146,17 @@ fn advise(ready: &Ready) -> Result<Advice, Fail> {
     let jobs: Vec<_> = best.iter().map(|(name, ready)| ready.job(name, true)).collect::<Result<_, _>>()?;
     let pairs = jobs::compare(&jobs, "checking")?;
     let verdict = confirm::verdict(ready, &pairs, &jobs, Order::Strict)?;
+    let asked = Asked {
+        jobs: &jobs,
+        order: Order::Strict,
+        machine: Machine::of(&ready.server, ready.tx_ring()),
+        winner: verdict.winner.as_deref(),
+        seed: ready.seed(),
+    };
+    let robust = draws.map(|draws| robust::robust(&asked, draws)).transpose()?;
     let (_, ready) = best.swap_remove(0);
     let limit = limit::find(&ready, &pairs[0])?;
-    Ok(Advice { ready, guideline, sizes, tried, swept, pairs, verdict, limit })
+    Ok(Advice { ready, guideline, sizes, tried, swept, pairs, verdict, limit, robust })
 }
 
 /// `ready` with rings of these sizes.

@@ -22,9 +22,12 @@ use crate::show::file::Target;
 use crate::show::html;
 use crate::show::out;
 use crate::verdict::decide::{Order, Verdict};
+use crate::verdict::diagnosis::Machine;
 use crate::verdict::fail_if::{self, Outcome};
 use crate::verdict::headroom::headroom;
 use crate::verdict::remedy::{self, Remedy};
+use crate::verdict::robust::{self, Asked, Robust};
+use crate::verdict::sensitivity::{self, Sensitivity};
 use crate::verdict::{best, confirm};
 use sweep::Sweep;
 
@@ -38,6 +41,8 @@ Examples:
   rxlab compare --app l3fwd --app-cycles 900 --sweep rate
   rxlab compare --interfaces privring --ring 4096 --placements 1 --json
   rxlab compare --rate 150 --fail-if 'rxbisect.drops>0' --fail-if 'p99>200'
+  rxlab compare --uncertainty              # how sure is the verdict?
+  rxlab compare --app nat --sensitivity    # which constants to measure first
 
 privring: a ring of buffers for each core, as all cards have it. shring: one ring of buffers that
 cores share. rxbisect: small rings of empty buffers that all cores share, and large rings of
@@ -69,7 +74,8 @@ Loads of results are Gbps of frames without FCS, preamble and gap; --rate is Gbp
 Frame sizes are without FCS: the shortest has 60 B, which rfc2544:64 names with FCS.
 
 Most published rates of such servers are met within 12%, most latencies within twice; the misses are
-told in docs/validation.md. --verbose lists the constants that were assumed or fitted.
+told in docs/validation.md. --verbose lists the constants that were assumed or fitted. --uncertainty
+draws them anew, --sensitivity moves one at a time; both by short runs of one placement each.
 
 Exit codes: 0 as asked for, 1 if a condition of --fail-if is met, 2 for an error.")]
 pub(crate) struct Compare {
@@ -92,6 +98,13 @@ pub(crate) struct Compare {
     /// Run over loads up to the one asked for, too: `rate`
     #[arg(long, value_name = "rate")]
     sweep: Option<String>,
+    /// Draw the assumed and fitted constants of the server N times within their spreads: how often the verdict
+    /// stays, what would change it, and between which values four fifths of all draws are
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = robust::DRAWS)]
+    uncertainty: Option<u32>,
+    /// Move each of these constants alone over its spread, and rank them by what they move
+    #[arg(long)]
+    sensitivity: bool,
     /// Leave out all searches: for the largest load without a drop, the best size, what would end a loss
     #[arg(long)]
     no_search: bool,
@@ -126,6 +139,10 @@ pub(crate) struct Comparison {
     /// How far those carry that nothing tells apart, in Gbps of frames up to line rate.
     headroom: Vec<(String, f64)>,
     sweep: Option<Sweep>,
+    /// What becomes of the verdict where constants are others.
+    robust: Option<Robust>,
+    /// What each constant moves.
+    sensitivity: Option<Sensitivity>,
 }
 
 /// Runs it.
@@ -183,7 +200,12 @@ impl Compare {
         let remedies = if search { remedy::find(&ready, &pairs, &verdict)? } else { Vec::new() };
         let headroom = if search { headroom(&ready, &jobs, &verdict)? } else { Vec::new() };
         let sweep = if sweeps { Some(sweep::run(&ready, &jobs)?) } else { None };
-        Ok(Comparison { ready, load, pairs, verdict, remedies, headroom, sweep })
+        let machine = Machine::of(&ready.server, ready.tx_ring());
+        let winner = verdict.winner.as_deref();
+        let asked = Asked { jobs: &jobs, order, machine, winner, seed: ready.seed() };
+        let robust = self.uncertainty.map(|draws| robust::robust(&asked, draws)).transpose()?;
+        let sensitivity = self.sensitivity.then(|| sensitivity::sensitivity(&asked)).transpose()?;
+        Ok(Comparison { ready, load, pairs, verdict, remedies, headroom, sweep, robust, sensitivity })
     }
 }
 

@@ -34,6 +34,13 @@ pub(crate) struct Cell {
     hi: f64,
 }
 
+impl Cell {
+    /// The published value that is nearest to one.
+    pub(crate) fn nearest(&self, value: f64) -> f64 {
+        value.clamp(self.lo, self.hi)
+    }
+}
+
 /// What a rule says of the values of one claim.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Judged {
@@ -97,7 +104,7 @@ pub(crate) fn judge(rule: Rule, published: &[Cell], tolerance: f64, obtained: &[
 /// The deviation of one value and whether it is allowed.
 fn compare(rule: Rule, cell: &Cell, tolerance: f64, value: f64) -> (f64, bool) {
     // `clamp` keeps NaN, and every comparison with NaN is false.
-    let nearest = value.clamp(cell.lo, cell.hi);
+    let nearest = cell.nearest(value);
     match rule {
         Rule::Ratio => {
             let off = value / nearest - 1.0;

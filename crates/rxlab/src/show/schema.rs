@@ -35,7 +35,7 @@ macro_rules! schemas {
 }
 
 /// Each command that has `--json`, and its schema.
-const SCHEMAS: [(&str, &str); 24] = schemas![
+const SCHEMAS: [(&str, &str); 25] = schemas![
     "advise" in "advise",
     "advise flows" in "advise-flows",
     "bench flow" in "bench-flow",
@@ -46,6 +46,7 @@ const SCHEMAS: [(&str, &str); 24] = schemas![
     "compare" in "compare",
     "experiment list" in "experiment-list",
     "experiment run" in "experiment-run",
+    "fit" in "fit",
     "flow" in "flow",
     "link" in "link",
     "live" in "live",

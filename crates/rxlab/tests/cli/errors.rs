@@ -9,6 +9,10 @@ use crate::small;
 
 #[test]
 fn bad_values_are_told_in_one_line() {
+    refused("compare --uncertainty=3", &["--uncertainty 3", "8 to 1024"]);
+    refused("fit ddio-bench --members 3", &["--members 3", "8 to 1024"]);
+    refused("fit --leave-out claim", &["--leave-out", "claim", "figure, paper"]);
+    refused("fit corec/fig3", &["corec/fig3", "no claim", "rxbisect"]);
     refused("compare --ring 100", &["--ring 100", "power of two", "64"]);
     refused("compare --ax 1", &["--ax 1", "power of two"]);
     refused("compare --tx-ring 100", &["--tx-ring 100"]);

@@ -15,6 +15,7 @@ use crate::show::out;
 use crate::show::palette::Colour;
 use crate::show::plot::{self, Bars, Fill};
 use crate::show::table::{Table, num, number, words};
+use crate::verdict::robust;
 
 /// Below this a difference of two rates is not told, Gbps.
 const LEVEL_GBPS: f64 = 0.05;
@@ -121,6 +122,11 @@ impl Advice {
         self.verdict.diagnoses.iter().map(|d| format!("{}: {}", d.interface, d.text)).collect()
     }
 
+    /// How robust it is, in sentences.
+    fn uncertain(&self) -> Vec<String> {
+        self.robust.as_ref().map_or_else(Vec::new, |r| robust::lines(r, self.verdict.winner.as_deref()))
+    }
+
     fn breaks(&self) -> String {
         let Some(limit) = &self.limit else {
             return "What would break first: not searched, the capture has its own timing".into();
@@ -190,6 +196,10 @@ pub(super) fn text(advice: &Advice) -> String {
         out += &format!("\n{}\n", ports.text(colour).trim_end());
     }
     out += &("\n".to_string() + &list(advice.lost()) + &list(advice.explained()));
+    if let Some(robust) = &advice.robust {
+        out += &format!("\n{}\n", robust::table(robust).text(colour));
+        out += &list(advice.uncertain());
+    }
     out += &format!("\n{}\n", advice.breaks());
     if let Some(used) = advice.used() {
         out += &format!("\n{}", used.text(colour));
@@ -237,6 +247,7 @@ pub(super) fn data(advice: &Advice) -> Value {
         "others": OTHERS.iter().zip(&advice.swept).map(|(n, t)| scores(n, t)).collect::<Vec<_>>(),
         "lost": advice.lost(),
         "breaks": limit,
+        "uncertainty": advice.robust,
         "results": advice.pairs.iter().flat_map(|p| [&p.empty, &p.full]).collect::<Vec<_>>(),
     });
     if advice.ready.ports.stated {
@@ -271,6 +282,11 @@ pub(super) fn report(advice: &Advice) -> Result<Html, Fail> {
     html.list(advice.lost().into_iter().chain(advice.explained()));
     if let Some(used) = advice.used() {
         html.table(&used);
+    }
+    if let Some(robust) = &advice.robust {
+        html.section("How sure");
+        html.table(&robust::table(robust));
+        html.list(advice.uncertain());
     }
     html.section("Sizes tried");
     html.plots(&plots(advice)?);

@@ -12,6 +12,7 @@ use crate::show::html::Html;
 use crate::show::out;
 use crate::show::table::Table;
 use crate::show::text::wrapped;
+use crate::verdict::robust;
 
 /// For programs.
 pub(super) fn data(c: &Comparison) -> Value {
@@ -32,6 +33,8 @@ pub(super) fn data(c: &Comparison) -> Value {
         "remedies": c.remedies,
         "headroom": headroom.collect::<Vec<_>>(),
         "sweep": c.sweep,
+        "uncertainty": c.robust,
+        "sensitivity": c.sensitivity,
         "assumed": assumed.collect::<Vec<_>>(),
     })
 }
@@ -67,6 +70,14 @@ pub(super) fn text(c: &Comparison, verbose: bool) -> String {
     if let Some(sweep) = &c.sweep {
         out += &format!("\n{}", sweep.table().text(colour));
     }
+    if let Some(robust) = &c.robust {
+        out += &format!("\n{}\n", robust::table(robust).text(colour));
+        uncertain(c).iter().for_each(|line| out += &wrapped("- ", line));
+    }
+    if let Some(sensitivity) = &c.sensitivity {
+        out += &format!("\n{}\n", sensitivity.table().text(colour));
+        sensitivity.lines().iter().for_each(|line| out += &wrapped("- ", line));
+    }
     if verbose {
         setting_lines(&c.ready).iter().for_each(|line| out += &format!("\n{}", wrapped("", line)));
         out += "\nRun it again:\n";
@@ -75,6 +86,11 @@ pub(super) fn text(c: &Comparison, verbose: bool) -> String {
         out += &format!("\n{}", wrapped("", &assumptions(&c.ready)));
     }
     out
+}
+
+/// How robust the verdict is, in sentences.
+fn uncertain(c: &Comparison) -> Vec<String> {
+    c.robust.as_ref().map_or_else(Vec::new, |r| robust::lines(r, c.verdict.winner.as_deref()))
 }
 
 /// As a page.
@@ -98,6 +114,16 @@ pub(super) fn report(c: &Comparison) -> Result<Html, Fail> {
         html.section("Over the load");
         html.plots(&sweep.plots()?);
         html.table(&sweep.table());
+    }
+    if let Some(robust) = &c.robust {
+        html.section("How sure");
+        html.table(&robust::table(robust));
+        html.list(uncertain(c));
+    }
+    if let Some(sensitivity) = &c.sensitivity {
+        html.section("What constants move");
+        html.table(&sensitivity.table());
+        html.list(sensitivity.lines());
     }
     html.section("Run it again");
     html.commands(c.pairs.iter().map(|p| (p.full.label.clone(), p.full.reproduce.clone())));

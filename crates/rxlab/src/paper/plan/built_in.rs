@@ -26,6 +26,8 @@ const BUILT_IN: &[(&str, &str)] = plans![
     "rxbisect/fig17",
     "rxbisect/fig18",
     "ddio-bench/descriptors",
+    "ddio-bench/cores",
+    "ddio-bench/ways",
     "corec/fig3",
     "corec/fig4",
     "corec/fig5",
@@ -174,7 +176,7 @@ mod tests {
             assert_eq!(given, listed, "{}", claim.id);
             assert_eq!(claim.unit, row[6], "{}", claim.id);
         }
-        for prefix in ["rxb-", "ddio-desc", "cor-"] {
+        for prefix in ["rxb-", "ddio-desc", "cor-", "x-"] {
             for row in rows.iter().filter(|r| r[0].starts_with(prefix)) {
                 assert!(claims.iter().any(|c| c.id == row[0]), "{} is in no plan", row[0]);
             }

@@ -14,7 +14,7 @@ use crate::lab::setup::Setup;
 use crate::lab::span;
 use crate::paper::metric::{self, Sample, Samples};
 use crate::paper::plan::{Claim, Kind, Plan, Runs};
-use crate::show::out;
+use crate::show::bar;
 
 /// Functions whose answer is a place on the x axis: all of its points are wanted.
 const PLACES: [&str; 6] =
@@ -142,7 +142,7 @@ pub(crate) fn run(plans: &[&Short], servers: &[Server]) -> Result<Vec<Vec<Vec<Ve
     let points: Vec<&ShortPoint> = plans.iter().flat_map(|plan| &plan.points).collect();
     let tasks: Vec<(&Server, &ShortPoint)> =
         servers.iter().flat_map(|server| points.iter().map(move |p| (server, *p))).collect();
-    let bar = out::progress(tasks.len() as u64, "running short forms");
+    let bar = bar::progress(tasks.len() as u64, "running short forms");
     let found: Vec<Result<_, Fail>> = tasks
         .into_par_iter()
         .with_max_len(1)

@@ -81,7 +81,7 @@ dist: wheel build dpdk ## A wheel, two Debian packages and a source archive, in 
 MDBOOK = $(or $(CARGO_TARGET_DIR),target)/tools/bin/mdbook
 BOOK = $(or $(CARGO_TARGET_DIR),target)/book
 book: build ## The documentation as pages, in target/book/html; runs the guides' commands
-	@[ -x $(MDBOOK) ] || cargo install --quiet --root $(abspath $(BOOK))/../tools --no-default-features --features search mdbook
+	@[ -x $(MDBOOK) ] || cargo install --quiet --root $(abspath $(BOOK))/../tools --locked --no-default-features --features search --version '~0.4.48' mdbook
 	book/assemble $(BOOK)
 	book/commands $(RXLAB)
 	$(MDBOOK) build --dest-dir $(abspath $(BOOK))/html $(BOOK)

@@ -13,7 +13,7 @@ use crate::show::out;
 
 /// One interface with its sizes: from empty and from full rings, over all placements.
 pub(crate) struct Job {
-    /// Runs from empty rings, one per placement; none where nobody asks for them.
+    /// Runs from empty rings, one per placement.
     pub empty: Vec<Point>,
     /// The same from full rings.
     pub full: Vec<Point>,
@@ -224,12 +224,9 @@ fn pair(
             ),
         })
     };
-    let full = row(&job.full, full, &others, Start::Full)?;
-    // A job may do without runs from empty rings.
-    let from_empty = |reports| row(&job.empty, reports, &[], Start::Empty);
     Ok(Pair {
-        empty: if job.empty.is_empty() { full.clone() } else { from_empty(reports)? },
-        full,
+        empty: row(&job.empty, reports, &[], Start::Empty)?,
+        full: row(&job.full, full, &others, Start::Full)?,
         runs,
         edge,
         trials,

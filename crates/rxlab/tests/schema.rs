@@ -139,7 +139,9 @@ fn comparisons() {
         format!("{SMALL} --resolution 50 --trial-ms 1 --interfaces privring --best none --other-arrivals 0");
     let found = holds("compare", &format!("{drawn} --uncertainty=8 --sensitivity"));
     let (sure, moves) = (&found["uncertainty"], &found["sensitivity"]["constants"]);
-    assert_eq!((&sure["draws"], &sure["same"], &sure["rows"][0]["wins"]), (&json!(8), &json!(8), &json!(8)));
+    // A row alone leads nobody.
+    assert_eq!((&sure["draws"], &sure["same"], &sure["level"]), (&json!(8), &json!(8), &json!(8)));
+    assert!(sure["rows"][0]["intervals"].as_array().unwrap().len() > 5, "{sure}");
     assert_eq!(sure["constants"].as_array().unwrap().len(), moves.as_array().unwrap().len());
     let means: Vec<f64> = moves.as_array().unwrap().iter().map(|c| c["mean_pct"].as_f64().unwrap()).collect();
     assert!(means.is_sorted_by(|a, b| a >= b) && means[0] > 0.0, "{means:?}");

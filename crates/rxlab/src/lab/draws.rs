@@ -64,8 +64,8 @@ pub(crate) fn short(jobs: &[Job]) -> Option<Span> {
     stated.or_else(|| spans().max_by_key(|s| s.window().1))
 }
 
-/// The job on a server with the constants of a draw: the first placement alone, from full rings, which decide, over a
-/// window, with a coarse search of trials half as long.
+/// The job on a server with the constants of a draw: the first placement alone, over a window, with a coarse search of
+/// trials half as long.
 pub(crate) fn job(job: &Job, values: &[(&'static str, f64)], span: Option<Span>) -> Job {
     let drawn = |points: &[Point]| {
         points.iter().take(1).map(|point| point.with(|s| set(&mut s.server, values))).collect()
@@ -76,7 +76,7 @@ pub(crate) fn job(job: &Job, values: &[(&'static str, f64)], span: Option<Span>)
         ..s
     };
     Job {
-        empty: Vec::new(),
+        empty: drawn(&job.empty),
         full: drawn(&job.full),
         others: Vec::new(),
         search: job.search.map(coarse),
@@ -136,7 +136,7 @@ mod tests {
         let whole = ready.job("rxbisect", true).unwrap();
         let span = short(std::slice::from_ref(&whole));
         let drawn = job(&whole, &[("dram_idle_ns", 91.0)], span);
-        assert_eq!((drawn.empty.len(), drawn.full.len(), drawn.others.len()), (0, 1, 0));
+        assert_eq!((drawn.empty.len(), drawn.full.len(), drawn.others.len()), (1, 1, 0));
         assert_eq!(drawn.full[0].server.constants.dram.idle_ns.value, 91.0);
         assert_eq!(drawn.full[0].interface, whole.full[0].interface);
         assert!(drawn.search.is_some_and(|s| s.resolution_pct == RESOLUTION_PCT) && drawn.span.is_some());

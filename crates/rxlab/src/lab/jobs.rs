@@ -17,7 +17,7 @@ use together::Run;
 
 /// One interface with its sizes: from empty and from full rings, over all placements.
 pub(crate) struct Job {
-    /// Runs from empty rings, one per placement; none where nobody asks for them.
+    /// Runs from empty rings, one per placement.
     pub empty: Vec<Point>,
     /// The same from full rings.
     pub full: Vec<Point>,
@@ -178,12 +178,9 @@ fn pair(job: &Job, mut found: Vec<Run>, (edge, trials): (Option<Edge>, Vec<bool>
             ),
         })
     };
-    let full = row(&job.full, full, &others, Start::Full)?;
-    // A job may do without runs from empty rings.
-    let from_empty = |found| row(&job.empty, found, &[], Start::Empty);
     Ok(Pair {
-        empty: if job.empty.is_empty() { full.clone() } else { from_empty(found)? },
-        full,
+        empty: row(&job.empty, found, &[], Start::Empty)?,
+        full: row(&job.full, full, &others, Start::Full)?,
         runs,
         edge,
         trials,

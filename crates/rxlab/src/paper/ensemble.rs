@@ -56,10 +56,12 @@ fn step(x: &mut [f64], seen: &[f64], error: f64) -> f64 {
         x.iter().zip(seen).map(|(x, s)| of(x - mean_x, s - mean_seen)).sum::<f64>() / (n - 1.0)
     };
     let (variance, of_x, both) = (sum(&|_, s| s * s), sum(&|x, _| x * x), sum(&|x, s| x * s));
-    let r2 = both * both / (variance * of_x);
-    if !r2.is_finite() {
-        return 0.0; // either is the same in all members
+    // A sum of equal numbers is rounded: what differs by no more than that is the same in all members.
+    let same = |variance: f64, of: f64| variance <= 1e-20 * (of * of + error * error);
+    if same(variance, mean_seen) || same(of_x, mean_x) {
+        return 0.0;
     }
+    let r2 = both * both / (variance * of_x);
     let shrunk = r2 / (r2 + (1.0 + r2) / n);
     let gain = shrunk * both / (variance + error * error);
     let moved = -gain * mean_seen;
@@ -114,9 +116,9 @@ mod tests {
         assert!(deviation(&found.constants[0]) < 0.25 * deviation(&x[0]));
         assert!((found.pulls[0][0] - (mean(&found.constants[0]) - mean(&x[0]))).abs() < 1e-9);
         assert!(mean(&found.values[0]).abs() < 0.1);
-        // The others have nothing to do with it.
+        // The others have nothing to do with it: chance correlations of 64 members are an eighth, seldom twice that.
         for other in 1..4 {
-            assert!(found.pulls[0][other].abs() < 0.1, "{:?}", found.pulls[0]);
+            assert!(found.pulls[0][other].abs() < 0.25 * 0.8, "{:?}", found.pulls[0]);
             assert!(deviation(&found.constants[other]) > 0.9 * deviation(&x[other]));
         }
     }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use crate::fail::Fail;
 use crate::lab::draws::{self, Values};
 use crate::lab::jobs::{self, Job, Pair};
+use crate::lab::search;
 use crate::lab::span;
 use crate::verdict::decide::{Carries, Order, decide};
 use crate::verdict::diagnosis::Machine;
@@ -78,7 +79,7 @@ pub(crate) struct Standing {
     pub wins: u32,
     /// Draws in which it carries the load without loss.
     pub carries: u32,
-    /// Of each field, what a tenth, half and nine tenths of the draws are below. From full rings.
+    /// Of each field, what a tenth, half and nine tenths of the draws are below.
     pub intervals: Vec<Interval>,
 }
 
@@ -142,7 +143,7 @@ pub(super) fn answers(asked: &Asked, servers: &[Values], what: &'static str) -> 
     let mut pairs = jobs::run(&all, what)?.into_iter();
     let mut answers = Vec::new();
     for _ in servers {
-        let pairs: Vec<Pair> = pairs.by_ref().take(asked.jobs.len()).collect();
+        let pairs: Vec<Pair> = pairs.by_ref().take(asked.jobs.len()).map(drained).collect();
         let verdict = decide(&asked.machine, &pairs, asked.order, draws::RESOLUTION_PCT, |_, _| Ok(true))?;
         let verdict =
             verdict.ok_or_else(|| Fail::new("nothing is compared; allowed: one interface at least"))?;
@@ -150,6 +151,18 @@ pub(super) fn answers(asked: &Asked, servers: &[Values], what: &'static str) -> 
         answers.push(Answer { winner: verdict.winner, carries, pairs });
     }
     Ok(answers)
+}
+
+/// A row that carries the load is told from empty rings: from full ones a short run is still draining.
+fn drained(pair: Pair) -> Pair {
+    let carries = match pair.trials.as_slice() {
+        [] => search::clean(&pair.full.report),
+        trials => trials.iter().all(|passed| *passed),
+    };
+    if !carries {
+        return pair;
+    }
+    Pair { full: pair.empty.clone(), runs: vec![pair.empty.report.clone()], ..pair }
 }
 
 /// Draws `count` servers and asks all of them.

@@ -32,7 +32,7 @@ pub(crate) enum Fold {
 }
 
 impl Fold {
-    fn of<'a>(self, id: &'a str) -> &'a str {
+    fn of(self, id: &str) -> &str {
         match self {
             Fold::Figure => id,
             Fold::Paper => id.split('/').next().unwrap_or_default(),

@@ -17,6 +17,7 @@ fn server(mib: f64) -> Server {
         (&mut m.idle_ns, 100.0),
         (&mut m.switch_ns, 150.0),
         (&mut m.switch_gbytes, 10.0),
+        (&mut m.control_ns, 0.0),
     ] {
         *constant = Constant { value, origin: "assumed: a test".into() };
     }
@@ -30,8 +31,9 @@ fn on_card(count: u32) -> Geometry {
 
 /// A frame of 1500 B crosses the switch as 1500 + 6 x 26 B at 100 ps, and fills 24 lines at 50 ps a byte meanwhile.
 const FRAME_SWITCH: u64 = (1500 + 6 * 26) * 100;
-/// There and back through the switch, and the access.
-const READ: u64 = 400_000;
+/// What an access of the engine beside the memory takes, and one way through the switch.
+const READ: u64 = 100_000;
+const SWITCH: u64 = 150_000;
 
 #[test]
 fn cost_120_a_frame_that_stays_on_the_card_meets_neither_slot_nor_caches() {
@@ -115,6 +117,32 @@ fn cost_122_a_frame_that_moves_to_the_host_shows_once_it_has_come_and_keeps_its_
 }
 
 #[test]
+fn cost_125_a_frame_that_is_drained_as_soon_as_it_is_kept_waits_for_its_own_way_through_the_switch() {
+    let mut w = World::new(server(64.0));
+    let (far, near) = (w.space.buffers(&on_card(2)).unwrap(), w.buffers(1));
+    let done = w.words::<1>(Class::Signal, Side::Nic, 16);
+    let out = Out::default();
+    let seen = out.clone();
+    w.nic(move |m| {
+        m.put(far, Buf(1), 0, &[9; 42], 1500);
+        let mut head = [0; 42];
+        m.get(far, Buf(1), 0, &mut head, 1500);
+        m.put(near, Buf(0), 0, &head, 1500);
+        m.publish(done, 0, [1]);
+        assert_eq!((m.now(), head), (Ps::ZERO, [9; 42]), "the pipeline goes on");
+    });
+    w.core(0, move |m| {
+        m.wait(done, 0, 0);
+        seen.push(m.now());
+    });
+    w.run();
+    // Into the memory, out of it, and 300 ns to the cache.
+    let there = 2 * FRAME_SWITCH + SWITCH + READ + 300_000;
+    let [drained] = out.all()[..] else { panic!("it is seen once") };
+    assert!((there..there + 100_000).contains(&drained.0), "{drained:?} of {there}");
+}
+
+#[test]
 fn cost_124_what_is_kept_and_what_is_drained_has_the_bandwidth_of_its_engine_alone() {
     let mut w = World::new(server(64.0));
     let (far, near) = (w.space.buffers(&on_card(16)).unwrap(), w.buffers(16));
@@ -141,8 +169,8 @@ fn cost_123_a_core_waits_for_each_line_on_the_card_and_keeps_none() {
     let mut w = World::new(server(64.0));
     let far = w.space.buffers(&on_card(2)).unwrap();
     w.core(0, move |m| {
-        // A load of a register is two doorbells; then the memory: a line through the switch, and its latency.
-        let line = 1_600_000 + (64 + 26) * 100 + READ;
+        // A load of a register is two doorbells; then the memory: a line through the switch there and back, and its latency.
+        let line = 1_600_000 + (64 + 26) * 100 + READ + 2 * SWITCH;
         for turn in 1..=2 {
             m.get(far, Buf(0), 0, &mut [], 128);
             assert_eq!(m.now(), Ps(turn * 2 * line), "no line is cached");

@@ -68,6 +68,8 @@ def compare(
     order: str | float | None = None,
     other_arrivals: int | None = None,
     sweep: str | float | None = None,
+    uncertainty: int | None = None,
+    sensitivity: bool = False,
     no_search: bool = False,
     fail_if: Sequence[str] | str | None = None,
     verbose: bool = False,
@@ -105,10 +107,10 @@ def compare(
         emulated: A core on the other node plays the NIC of each port: virtual rings over physical ones
         app: Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store),
             ipsec (gateway: a third of all flows forwarded, a third dropped, a third sealed), udp-echo (sends
-            datagrams back), vxlan (takes off the headers of VXLAN), erpc-kv (key-value store behind eRPC)
-            [default: lb]
+            datagrams back), udp-ack (answers them with 64 B), vxlan (takes off the headers of VXLAN), erpc-kv
+            (key-value store behind eRPC) [default: lb]
         app_cycles: Base cycles of a frame in your own application, in place of the chosen one's, which still
-            looks up what it looks up (l3fwd, lb, nat, nf)
+            looks up what it looks up (l3fwd, lb, nat, nf, udp-echo, udp-ack, vxlan)
         target_reads: Random reads of a frame that the first core of each port makes beside those of all (nf)
             [default: 0]
         numa: Node of the cores in use and their memory: the card's (local), or the other one (remote) [default:
@@ -132,7 +134,8 @@ def compare(
         antagonist: Threads of the other socket on this one's memory: stream:N or pagerank:N
         senders: Hosts that send by windows and answer to drops and marks, in place of --rate: dctcp:SENDERS of
             each port, one to a core in turn with --steer port, [+SENDERS..], each with ,from=US ,until=US
-            ,window=FRAMES (to begin with), the first with ,rtt=US ,mark=KIB ,queue=KIB
+            ,window=FRAMES (to begin with), the first with ,rtt=US ,mark=KIB|off (off: all are of one host, and
+            no switch marks) ,queue=KIB
         hostcc: HostCC: the host samples its IIO buffer every US microseconds, and marks what --senders send
             while it is congested
         bypass: RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
@@ -165,6 +168,9 @@ def compare(
             any for kv, strict for all others]
         other_arrivals: Other arrivals under which each interface runs once more, to tell noise [default: 2]
         sweep: Run over loads up to the one asked for, too: `rate`
+        uncertainty: Draw the assumed and fitted constants of the server N times within their spreads: how often
+            the verdict stays, what would change it, and between which values four fifths of all draws are
+        sensitivity: Move each of these constants alone over its spread, and rank them by what they move
         no_search: Leave out all searches: for the largest load without a drop, the best size, what would end a
             loss
         fail_if: End with code 1 if a row of the table meets it: [INTERFACE.]NAME OP NUMBER, NAME drops, p99,
@@ -187,8 +193,9 @@ def compare(
         "tables": tables, "rules": rules, "rule_rate": rule_rate, "rule_batch": rule_batch, "rule_core":
         rule_core, "resolution": resolution, "trial_ms": trial_ms, "seed": seed, "sampling": sampling,
         "placements": placements, "frames": frames, "limit_ms": limit_ms, "window": window, "interfaces":
-        interfaces, "best": best, "order": order, "other_arrivals": other_arrivals, "sweep": sweep, "no_search":
-        no_search, "fail_if": fail_if, "verbose": verbose, "html": html, "no_cache": no_cache},
+        interfaces, "best": best, "order": order, "other_arrivals": other_arrivals, "sweep": sweep,
+        "uncertainty": uncertainty, "sensitivity": sensitivity, "no_search": no_search, "fail_if": fail_if,
+        "verbose": verbose, "html": html, "no_cache": no_cache},
         Comparison, threads, progress,
     )
 
@@ -240,6 +247,7 @@ def advise(
     frames: int | None = None,
     limit_ms: int | None = None,
     window: str | float | None = None,
+    uncertainty: int | None = None,
     html: str | PathLike[str] | None = None,
     no_cache: bool = False,
     threads: int | None = None,
@@ -274,10 +282,10 @@ def advise(
         emulated: A core on the other node plays the NIC of each port: virtual rings over physical ones
         app: Application on every core: l3fwd, lb, nat, nf (random reads and a route), kv (key-value store),
             ipsec (gateway: a third of all flows forwarded, a third dropped, a third sealed), udp-echo (sends
-            datagrams back), vxlan (takes off the headers of VXLAN), erpc-kv (key-value store behind eRPC)
-            [default: lb]
+            datagrams back), udp-ack (answers them with 64 B), vxlan (takes off the headers of VXLAN), erpc-kv
+            (key-value store behind eRPC) [default: lb]
         app_cycles: Base cycles of a frame in your own application, in place of the chosen one's, which still
-            looks up what it looks up (l3fwd, lb, nat, nf)
+            looks up what it looks up (l3fwd, lb, nat, nf, udp-echo, udp-ack, vxlan)
         target_reads: Random reads of a frame that the first core of each port makes beside those of all (nf)
             [default: 0]
         numa: Node of the cores in use and their memory: the card's (local), or the other one (remote) [default:
@@ -301,7 +309,8 @@ def advise(
         antagonist: Threads of the other socket on this one's memory: stream:N or pagerank:N
         senders: Hosts that send by windows and answer to drops and marks, in place of --rate: dctcp:SENDERS of
             each port, one to a core in turn with --steer port, [+SENDERS..], each with ,from=US ,until=US
-            ,window=FRAMES (to begin with), the first with ,rtt=US ,mark=KIB ,queue=KIB
+            ,window=FRAMES (to begin with), the first with ,rtt=US ,mark=KIB|off (off: all are of one host, and
+            no switch marks) ,queue=KIB
         hostcc: HostCC: the host samples its IIO buffer every US microseconds, and marks what --senders send
             while it is congested
         bypass: RDMA writes that no core receives, on every port: FLOWS:GBPS each on the wire, then in any order
@@ -325,6 +334,8 @@ def advise(
         limit_ms: Longest warm-up of a run, ms of simulated time [default: 400]
         window: When runs count, as the command of a result says it [default: when the rates of all have
             settled]
+        uncertainty: Draw the assumed and fitted constants of the server N times within their spreads, as
+            compare does: how often the advice stays ahead
         html: Write a report with plots
         no_cache: Run all anew. Otherwise what this program has run before is read from
             ${XDG_CACHE_HOME:-~/.cache}/rxlab/runs
@@ -341,8 +352,8 @@ def advise(
         room, "burst": burst, "antagonist": antagonist, "senders": senders, "hostcc": hostcc, "bypass": bypass,
         "tables": tables, "rules": rules, "rule_rate": rule_rate, "rule_batch": rule_batch, "rule_core":
         rule_core, "resolution": resolution, "trial_ms": trial_ms, "seed": seed, "sampling": sampling,
-        "placements": placements, "frames": frames, "limit_ms": limit_ms, "window": window, "html": html,
-        "no_cache": no_cache},
+        "placements": placements, "frames": frames, "limit_ms": limit_ms, "window": window, "uncertainty":
+        uncertainty, "html": html, "no_cache": no_cache},
         Advice, threads, progress,
     )
 

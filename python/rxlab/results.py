@@ -367,6 +367,21 @@ class RowConservation(Part, frozen=True, kw_only=True):
     buffers_free: int
 
 
+class RowConfidence(Part, frozen=True, kw_only=True):
+    """Half the width of 95% confidence intervals of the window's means, by batch means: of other arrivals on the
+    same placement. Absent of a window with too few batches.
+
+    Attributes:
+        throughput_gbps: Of the load sent back, Gbps.
+        ddio_hit_pct: Of the hit rate of DMA-written lines, points.
+        dram_gbps: Of the DRAM traffic both ways, Gbps.
+    """
+
+    throughput_gbps: float
+    ddio_hit_pct: float
+    dram_gbps: float
+
+
 class Row(Part, frozen=True, kw_only=True):
     """An interface with its sizes, from empty or from full rings: the run nearest to the mean of all placements.
 
@@ -406,6 +421,8 @@ class Row(Part, frozen=True, kw_only=True):
         measured_s: Simulated time measured, s.
         warmup_s: Simulated time of warm-up, s.
         settled: Whether rates had settled when measuring began.
+        confidence: Half the width of 95% confidence intervals of the window's means, by batch means: of other
+            arrivals on the same placement. Absent of a window with too few batches.
         packets: Frames simulated in all.
         range: Of fields, by name, the range over placements, other arrivals, and the parts of rates that never
             settle.
@@ -447,6 +464,7 @@ class Row(Part, frozen=True, kw_only=True):
     measured_s: float
     warmup_s: float
     settled: bool
+    confidence: RowConfidence | None = None
     packets: int
     range: dict[str, list[float | None]]
     posted_buffers: int
@@ -513,6 +531,166 @@ class ComparisonSweep(Part, frozen=True, kw_only=True):
     loads: list[ComparisonSweepLoad]
 
 
+class ComparisonUncertaintyRowInterval(Part, frozen=True, kw_only=True):
+    """A field.
+
+    Attributes:
+        field: Its name, as rows have it.
+        low: A tenth of the draws is below.
+        median: Half of the draws are below.
+        high: Nine tenths of the draws are below.
+    """
+
+    field: str
+    low: float
+    median: float
+    high: float
+
+
+class ComparisonUncertaintyRow(Part, frozen=True, kw_only=True):
+    """A row.
+
+    Attributes:
+        label: The row's label.
+        wins: Draws in which it wins.
+        carries: Draws in which it carries the load without loss.
+        intervals: Fields, from empty rings where the row carries the load, else from full ones; those that were
+            not searched are left out.
+    """
+
+    label: str
+    wins: int
+    carries: int
+    intervals: list[ComparisonUncertaintyRowInterval]
+
+
+class ComparisonUncertaintyChange(Part, frozen=True, kw_only=True):
+    """A constant beyond a value.
+
+    Attributes:
+        constant: Its name.
+        above: Whether draws end otherwise above the value, or below it.
+        value: The value, amid those of two draws.
+        unit: Its unit.
+        beyond: Draws beyond it.
+        beyond_other: Those of them that end otherwise.
+        rest_other: Draws that end otherwise and are not beyond it.
+    """
+
+    constant: str
+    above: bool
+    value: float
+    unit: str
+    beyond: int
+    beyond_other: int
+    rest_other: int
+
+
+class ComparisonUncertaintyConstant(Part, frozen=True, kw_only=True):
+    """A constant.
+
+    Attributes:
+        name: Its name.
+        low: The least value.
+        value: That of the profile, the median of all draws.
+        high: The largest value.
+        unit: The unit.
+        ends: Where both ends are from.
+    """
+
+    name: str
+    low: float
+    value: float
+    high: float
+    unit: str
+    ends: str
+
+
+class ComparisonUncertainty(Part, frozen=True, kw_only=True):
+    """What becomes of a verdict where the assumed and fitted constants of the server are drawn within their
+    spreads: a Latin hypercube, short runs of one placement each.
+
+    Attributes:
+        draws: How many draws there are.
+        seed: Seed of the design.
+        window: The window of each run, as `--window` takes it.
+        nominal: Label of who wins with the profile's own constants in runs as short; null where nobody leads.
+        same: Draws that end as the comparison did.
+        level: Draws in which nobody leads.
+        rows: Each row over all draws.
+        changes: Constants that tell draws that end otherwise from the rest, the clearest first; empty where all
+            end alike or nothing does.
+        constants: The constants that were drawn.
+    """
+
+    draws: int
+    seed: int
+    window: str | None
+    nominal: str | None
+    same: int
+    level: int
+    rows: list[ComparisonUncertaintyRow]
+    changes: list[ComparisonUncertaintyChange]
+    constants: list[ComparisonUncertaintyConstant]
+
+
+class ComparisonSensitivityConstantMost(Part, frozen=True, kw_only=True):
+    """What it moves most.
+
+    Attributes:
+        label: The row's label.
+        field: The field.
+        at_low: The field where the constant is least.
+        at_high: The field where the constant is largest.
+        pct: The difference, percent of the field with the profile's own constants.
+    """
+
+    label: str
+    field: str
+    at_low: float
+    at_high: float
+    pct: float
+
+
+class ComparisonSensitivityConstant(Part, frozen=True, kw_only=True):
+    """A constant.
+
+    Attributes:
+        name: Its name.
+        unit: The unit.
+        low: The least value.
+        value: That of the profile.
+        high: The largest value.
+        mean_pct: What it moves in the mean over all rows and no-drop rate, throughput, 99th percentile and DRAM
+            traffic, percent.
+        most: What it moves most.
+        winner_low: Label of who wins where it is least; null where nobody leads.
+        winner_high: Label of who wins where it is largest; null where nobody leads.
+    """
+
+    name: str
+    unit: str
+    low: float
+    value: float
+    high: float
+    mean_pct: float
+    most: ComparisonSensitivityConstantMost
+    winner_low: str | None
+    winner_high: str | None
+
+
+class ComparisonSensitivity(Part, frozen=True, kw_only=True):
+    """What each constant moves alone, from one end of its spread to the other.
+
+    Attributes:
+        noise_pct: What another placement moves in the mean, percent: less is noise.
+        constants: Constants, what moves most first.
+    """
+
+    noise_pct: float | None
+    constants: list[ComparisonSensitivityConstant]
+
+
 class ComparisonAssumedItem(Part, frozen=True, kw_only=True):
     """One constant.
 
@@ -543,6 +721,8 @@ class Comparison(Result, frozen=True, kw_only=True):
         remedies: What to set, for each row that has a loss.
         headroom: How far those carry that nothing tells apart; empty otherwise.
         sweep: What `--sweep rate` found; null without it.
+        uncertainty: What `--uncertainty` found; null without it.
+        sensitivity: What `--sensitivity` found; null without it.
         assumed: Constants of the server that are not published.
     """
 
@@ -558,6 +738,8 @@ class Comparison(Result, frozen=True, kw_only=True):
     remedies: list[ComparisonRemedy]
     headroom: list[ComparisonHeadroomItem]
     sweep: ComparisonSweep | None
+    uncertainty: ComparisonUncertainty | None
+    sensitivity: ComparisonSensitivity | None
     assumed: list[ComparisonAssumedItem]
 
 
@@ -667,6 +849,109 @@ class AdviceBreaks(Part, frozen=True, kw_only=True):
     used: list[AdviceBreaksUsedItem]
 
 
+class AdviceUncertaintyRowInterval(Part, frozen=True, kw_only=True):
+    """A field.
+
+    Attributes:
+        field: Its name, as rows have it.
+        low: A tenth of the draws is below.
+        median: Half of the draws are below.
+        high: Nine tenths of the draws are below.
+    """
+
+    field: str
+    low: float
+    median: float
+    high: float
+
+
+class AdviceUncertaintyRow(Part, frozen=True, kw_only=True):
+    """A row.
+
+    Attributes:
+        label: The row's label.
+        wins: Draws in which it wins.
+        carries: Draws in which it carries the load without loss.
+        intervals: Fields, from empty rings where the row carries the load, else from full ones; those that were
+            not searched are left out.
+    """
+
+    label: str
+    wins: int
+    carries: int
+    intervals: list[AdviceUncertaintyRowInterval]
+
+
+class AdviceUncertaintyChange(Part, frozen=True, kw_only=True):
+    """A constant beyond a value.
+
+    Attributes:
+        constant: Its name.
+        above: Whether draws end otherwise above the value, or below it.
+        value: The value, amid those of two draws.
+        unit: Its unit.
+        beyond: Draws beyond it.
+        beyond_other: Those of them that end otherwise.
+        rest_other: Draws that end otherwise and are not beyond it.
+    """
+
+    constant: str
+    above: bool
+    value: float
+    unit: str
+    beyond: int
+    beyond_other: int
+    rest_other: int
+
+
+class AdviceUncertaintyConstant(Part, frozen=True, kw_only=True):
+    """A constant.
+
+    Attributes:
+        name: Its name.
+        low: The least value.
+        value: That of the profile, the median of all draws.
+        high: The largest value.
+        unit: The unit.
+        ends: Where both ends are from.
+    """
+
+    name: str
+    low: float
+    value: float
+    high: float
+    unit: str
+    ends: str
+
+
+class AdviceUncertainty(Part, frozen=True, kw_only=True):
+    """What becomes of a verdict where the assumed and fitted constants of the server are drawn within their
+    spreads: a Latin hypercube, short runs of one placement each.
+
+    Attributes:
+        draws: How many draws there are.
+        seed: Seed of the design.
+        window: The window of each run, as `--window` takes it.
+        nominal: Label of who wins with the profile's own constants in runs as short; null where nobody leads.
+        same: Draws that end as the comparison did.
+        level: Draws in which nobody leads.
+        rows: Each row over all draws.
+        changes: Constants that tell draws that end otherwise from the rest, the clearest first; empty where all
+            end alike or nothing does.
+        constants: The constants that were drawn.
+    """
+
+    draws: int
+    seed: int
+    window: str | None
+    nominal: str | None
+    same: int
+    level: int
+    rows: list[AdviceUncertaintyRow]
+    changes: list[AdviceUncertaintyChange]
+    constants: list[AdviceUncertaintyConstant]
+
+
 class Advice(Result, frozen=True, kw_only=True):
     """Sizes of rings and pool, with reasons.
 
@@ -686,6 +971,7 @@ class Advice(Result, frozen=True, kw_only=True):
         others: Other interfaces at each size of their ring.
         lost: What is lost with each of the others, a sentence each.
         breaks: What breaks first; null where a capture keeps its own timing.
+        uncertainty: What `--uncertainty` found; null without it.
         results: Rows at the load asked for: the advised sizes and the other interfaces at their best, each from
             empty and then from full rings.
     """
@@ -705,6 +991,7 @@ class Advice(Result, frozen=True, kw_only=True):
     others: list[AdviceOther]
     lost: list[str]
     breaks: AdviceBreaks | None
+    uncertainty: AdviceUncertainty | None = None
     results: list[Row]
 
 
@@ -1554,6 +1841,8 @@ class ProfileConstantsNicMemory(Part, frozen=True, kw_only=True):
         switch_ns: One way through the card's switch. Allowed: 0 to 5000 ns.
         switch_gbytes: What the switch carries between the card's pipeline and this memory, each way, headers
             included. Allowed: 0.5 to 1000 GB/s.
+        control_ns: What a packet's way to the host is longer by where the card's cores choose it by credits.
+            Allowed: 0 to 5000 ns.
     """
 
     gib: Constant | None = None
@@ -1562,6 +1851,7 @@ class ProfileConstantsNicMemory(Part, frozen=True, kw_only=True):
     idle_ns: Constant | None = None
     switch_ns: Constant | None = None
     switch_gbytes: Constant | None = None
+    control_ns: Constant | None = None
 
 
 class ProfileConstantsCore(Part, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use memory::Ps;
 use model::{Report, Span};
 
 use super::{Job, longest_first};
@@ -81,13 +82,15 @@ fn starts(jobs: &[&Job], span: Span) -> Vec<Start> {
 }
 
 /// All warm-ups end at one time of the sources, and the windows behind them are alike. Hosts that answer, and flows past the
-/// cores, go by the time of the run: beside those all warm-ups are as long as the longest.
+/// cores, go by the time of the run: beside those all warm-ups are as long as the longest. So is that of an interface that
+/// chooses by rounds: before it tries another way its rates look settled.
 fn at_one_time(starts: &mut [Start], points: &[&Point]) {
     let Some(longest) = starts.iter().map(|start| start.span).max_by_key(|span| span.warm) else { return };
     let window = if starts.iter().all(|start| start.settled) { longest } else { span::unsettled(&longest) };
     let timed = points.iter().any(|point| point.senders.is_some() || !point.bypass.is_empty());
     for start in starts {
-        let own = if timed { window } else { start.span };
+        let chooses = points[start.points.start].interface.round() > Ps::ZERO;
+        let own = if timed || chooses { window } else { start.span };
         let late = window.warm.saturating_sub(own.warm);
         let span = Span { late, warm: own.warm, step: own.step, ..window };
         if span != start.span {

@@ -7,14 +7,10 @@ import socket
 import struct
 import sys
 
+import pcap
+
 ETHER = 14
 ENOUGH = 2000  # packets of a capture that are looked at
-
-
-def checksum(header):
-    total = sum(struct.unpack(f">{len(header) // 2}H", header))
-    total = (total & 0xFFFF) + (total >> 16)
-    return ~(total + (total >> 16)) & 0xFFFF
 
 
 def payload(number, length):
@@ -28,39 +24,27 @@ def frame(address, number, data, offset, more):
     fields = (0x45, 0, 20 + len(data), number, fragment, 64, 17)
     source = bytes([198, 18, number >> 8 & 0xFF, number & 0xFF])
     ip = struct.pack(">BBHHHBBH4s4s", *fields, 0, source, address)
-    ip = struct.pack(">BBHHHBBH4s4s", *fields, checksum(ip), source, address)
+    ip = struct.pack(">BBHHHBBH4s4s", *fields, pcap.checksum(ip), source, address)
     return to + b"\x02\0\0\0\0\x02\x08\0" + ip + data
 
 
 def write(path, address, size, count, mtu):
-    with open(path, "wb") as out:
-        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
+    def pieces():
+        length, room = size - ETHER - 20, (mtu - 20) // 8 * 8
         for number in range(count):
-            length = size - ETHER - 20
             data = struct.pack(">HHHH", 1000 + number % 50000, 2000, length, 0) + payload(number, length - 8)
-            room = (mtu - 20) // 8 * 8
             for at in range(0, len(data), room):
-                one = frame(address, number, data[at : at + room], at, at + room < len(data))
-                out.write(struct.pack("<IIII", number // 1_000_000, number % 1_000_000, len(one), len(one)) + one)
+                yield number, frame(address, number, data[at : at + room], at, at + room < len(data))
 
-
-def frames(path):
-    data = open(path, "rb").read()
-    at = 24
-    while at + 16 <= len(data):
-        length = struct.unpack_from("<I", data, at + 8)[0]
-        if at + 16 + length > len(data):
-            break  # the recorder was stopped in the middle of a frame
-        yield data[at + 16 : at + 16 + length]
-        at += 16 + length
+    pcap.write(path, pieces())
 
 
 def check(path, size):
     want = size - ETHER - 20
     count, packets, open_ones = 0, 0, collections.defaultdict(dict)
-    for one in frames(path):
+    for one in pcap.frames(path):
         ip, count = one[ETHER : ETHER + 20], count + 1
-        if checksum(ip) != 0:
+        if pcap.checksum(ip) != 0:
             sys.exit(f"frame {count}: wrong checksum of IP")
         total, number, fragment = struct.unpack_from(">HHH", ip, 2)
         parts, offset = open_ones[number], (fragment & 0x1FFF) * 8

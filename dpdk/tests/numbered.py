@@ -4,29 +4,18 @@ whether the frames of a capture are in order, but for at most EARLY that their p
 import struct
 import sys
 
+import pcap
+
 
 def write(path, count):
-    with open(path, "wb") as out:
-        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        for number in range(count):
-            ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 50, 0, 0, 64, 17, 0, bytes([198, 18, 0, 1]), bytes([198, 18, 0, 2]))
-            total = sum(struct.unpack(">10H", ip))
-            total = (total & 0xFFFF) + (total >> 16)
-            ip = ip[:10] + struct.pack(">H", ~(total + (total >> 16)) & 0xFFFF) + ip[12:]
-            udp = struct.pack(">HHHH", 1000, 2000, 30, 0) + struct.pack(">Q", number) + bytes(14)
-            frame = b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + ip + udp
-            out.write(struct.pack("<IIII", number // 1_000_000, number % 1_000_000, len(frame), len(frame)) + frame)
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 50, 0, 0, 64, 17, 0, bytes([198, 18, 0, 1]), bytes([198, 18, 0, 2]))
+    ip = ip[:10] + struct.pack(">H", pcap.checksum(ip)) + ip[12:]
+    before = b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + ip + struct.pack(">HHHH", 1000, 2000, 30, 0)
+    pcap.write(path, ((number, before + struct.pack(">Q", number) + bytes(14)) for number in range(count)))
 
 
 def numbers(path):
-    data = open(path, "rb").read()
-    at = 24
-    while at + 16 <= len(data):
-        length = struct.unpack_from("<I", data, at + 8)[0]
-        if at + 16 + length > len(data):
-            break  # the recorder was stopped in the middle of a frame
-        yield struct.unpack_from(">Q", data, at + 16 + 42)[0]
-        at += 16 + length
+    return (struct.unpack_from(">Q", frame, 42)[0] for frame in pcap.frames(path))
 
 
 def check(path, early):

@@ -42,11 +42,11 @@
 //!
 //! **Kinds.** A flow that bypasses cores leaves its frames unread for long, so it is to have no credits (§4.1). Who knows
 //! it says so: by `kind` for all flows of the port, or by `bypass_mark`, with which a flow rule marks its frames. Such
-//! frames are kept and drained as those without a credit, and give up what credits their flow has. Where all flows of the port
-//! bypass cores, the card's cores drain frames by themselves, as far as buffers are posted, and nobody has to ask (Q2). Marked frames and
-//! others that share a flow, by their queue or hash, keep one order: so the others take the slow path meanwhile. Metadata lies where a
-//! mark would, and the same number counts as one. Otherwise flows are `detected` by their unread frames, as above;
-//! `involved` ones are not.
+//! frames are kept and drained as those without a credit, and give up what credits their flow has. Where all flows of the
+//! port bypass cores, the card's cores drain frames by themselves, as far as buffers are posted: nobody has to ask (Q2).
+//! Marked frames and others that share a flow, by their queue or hash, keep one order: so the others take the slow path
+//! meanwhile. Metadata lies where a mark would, and the same number counts as one. Otherwise flows are `detected` by their
+//! unread frames, as above; `involved` ones are not.
 //!
 //! **Congestion.** A queue is congested while its frames are kept faster than they are drained, and all are from half of
 //! the card's memory on. `kept` says so, and the card marks what comes for them ([`Nic::is_congested`](crate::Nic)), which

@@ -209,6 +209,13 @@ impl Compare {
     }
 }
 
+impl Comparison {
+    /// What is to be known of the traffic.
+    fn traffic_notes(&self) -> Vec<String> {
+        self.ready.traffic_notes().into_iter().chain(self.load.clone()).collect()
+    }
+}
+
 /// What `--order` says.
 fn order(text: Option<&str>, app: &str) -> Result<Order, Fail> {
     match text {

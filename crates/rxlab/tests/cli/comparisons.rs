@@ -243,6 +243,26 @@ fn a_report_is_one_file_that_needs_no_other() {
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1);
 }
 
+/// A core that plays the card has no line rate: what one interface sends when far more comes is nearly what is offered.
+#[test]
+fn a_card_in_software_is_offered_what_an_interface_of_it_carries() {
+    let base = "compare --server genoa,nic=soft --cores 1 --ports 1 --interfaces privring --best none --placements 1";
+    let run = |more: &str| {
+        let words = format!("{base} --other-arrivals 0 --no-search --limit-ms 20 --json {more}");
+        json(&words.split_whitespace().collect::<Vec<_>>())
+    };
+    let says = |out: &serde_json::Value| out["notes"].to_string().contains("has no line rate");
+    let chosen = run("");
+    let row = &chosen["results"][0];
+    let (offered, lost) = (row["offered_gbps"].as_f64().unwrap(), row["drop_pct"].as_f64().unwrap());
+    assert!(says(&chosen) && (1.0..400.0).contains(&offered) && lost < 0.1, "{offered} Gbps, {lost}% lost");
+    let most = run("--rate 900");
+    let row = &most["results"][0];
+    let sent = row["throughput_gbps"].as_f64().unwrap();
+    assert!(!says(&most) && row["drop_pct"].as_f64().unwrap() > 10.0);
+    assert!((0.8..1.0).contains(&(offered / sent)), "{offered} offered, {sent} sent when far more comes");
+}
+
 /// Under balance and with a slow core for each port, from empty and from full rings.
 #[test]
 fn dynamic_does_as_well_as_the_better_kind_of_ring() {

@@ -23,7 +23,7 @@ pub(super) fn of_software_card(ready: Ready, all: &[Written]) -> Result<(Ready, 
     let texts: Vec<String> = all.iter().map(ToString::to_string).collect();
     let looks: Vec<(&Ready, &str)> = texts.iter().map(|text| (&ready, text.as_str())).collect();
     let most = ready.ports.most_gbps(ready.server.nic.port_gbps);
-    // Of what is offered in frames to what is on the wire.
+    // What part of the offered frames is sent is the same for bytes of frames and on the wire.
     let shares = probe::all(&looks, "looking for a load")?;
     let sent =
         |look: &probe::Probe| look.report.throughput_gbps / look.report.offered_gbps.max(f64::MIN_POSITIVE);

@@ -24,7 +24,7 @@ pub(super) fn data(c: &Comparison) -> Value {
     json!({
         "server": c.ready.server.name,
         "traffic": c.ready.traffic_json(),
-        "notes": c.ready.traffic_notes(),
+        "notes": c.traffic_notes(),
         "defaults": c.ready.settings(),
         "seed": c.ready.seed(),
         "verdict": c.verdict,
@@ -56,7 +56,7 @@ fn table(c: &Comparison) -> Table {
 pub(super) fn text(c: &Comparison, verbose: bool) -> String {
     let colour = out::colour();
     let mut out = wrapped("", &title(&c.ready, &c.pairs));
-    c.ready.traffic_notes().iter().for_each(|note| out += &wrapped("- ", note));
+    c.traffic_notes().iter().for_each(|note| out += &wrapped("- ", note));
     out += &format!("\n{}", table(c).text(colour));
     if let Some(ports) = ports(&c.pairs) {
         out += &format!("\n{}", ports.text(colour));
@@ -96,7 +96,7 @@ fn uncertain(c: &Comparison) -> Vec<String> {
 /// As a page.
 pub(super) fn report(c: &Comparison) -> Result<Html, Fail> {
     let mut html = Html::new(&title(&c.ready, &c.pairs));
-    html.list(c.ready.traffic_notes());
+    html.list(c.traffic_notes());
     html.verdict(&c.verdict.headline, "");
     html.table(&table(c));
     if let Some(ports) = ports(&c.pairs) {

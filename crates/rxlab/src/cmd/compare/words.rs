@@ -137,10 +137,7 @@ pub(super) fn notes(c: &Comparison) -> Vec<String> {
             headroom.join(", ")
         )
     });
-    c.load
-        .iter()
-        .cloned()
-        .chain(level)
+    level
         .chain(more)
         .chain(explanations(&c.verdict, &c.pairs))
         .chain(hysteresis(&c.pairs))
